@@ -1,0 +1,92 @@
+import type { AgentInterface } from "../model/card.ts";
+import type { Deviation } from "../model/deviation.ts";
+import type { StreamResponse } from "../model/events.ts";
+import type { Operations } from "../model/operations.ts";
+import type { Clock } from "../util/clock.ts";
+import type { HttpExchange } from "../wire/http.ts";
+import type { Limits, Timeouts } from "../wire/limits.ts";
+
+/** Operations that are answered with a stream of events. */
+export type StreamingOperation = "SendStreamingMessage" | "SubscribeToTask";
+
+/** Operations that are answered once. */
+export type UnaryOperation = Exclude<keyof Operations, StreamingOperation>;
+
+/** All that a binding needs to carry out one call. It knows no lease, no ledger and no credentials. */
+export interface BindingCall {
+  /** The interface to call; its tenant goes on the request. */
+  readonly interface: AgentInterface;
+  /** Headers beside the binding's own, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts the call; its reason is rethrown unchanged. */
+  readonly signal: AbortSignal;
+  /** Budgets of time. */
+  readonly timeouts: Timeouts;
+}
+
+/** An answer, and what was odd about it. */
+export interface BindingAnswer<T> {
+  /** The answer, frozen. */
+  readonly value: T;
+  /** What broke the spec but could be read. */
+  readonly deviations: readonly Deviation[];
+}
+
+/** Frames of a stream that could not be used. */
+export interface SkippedFrames {
+  /** How many. */
+  readonly count: number;
+  /** The first of them: why, and its beginning. */
+  readonly first?: { readonly reason: string; readonly snippet: string };
+}
+
+/** An open stream of events. Its head was accepted. */
+export interface BindingStream {
+  /**
+   * The events in order, batched as they came in. Ends when the body ends; throws what an error frame says, a
+   * transport error, or a `StreamStalledError`. Leaving the loop closes the connection.
+   */
+  readonly events: AsyncIterable<StreamResponse>;
+  /** What broke the spec so far but could be read. */
+  readonly deviations: readonly Deviation[];
+  /** Frames skipped so far. */
+  readonly skipped: SkippedFrames;
+  /** Closes the connection. */
+  close(): void;
+}
+
+/** One of the spec's wire forms. */
+export interface Binding {
+  /** Its name on a card, `"JSONRPC"`. */
+  readonly name: string;
+  /**
+   * Calls an operation that is answered once.
+   *
+   * @throws the protocol, transport and auth errors.
+   */
+  call<O extends UnaryOperation>(
+    operation: O,
+    request: Operations[O]["request"],
+    call: BindingCall,
+  ): Promise<BindingAnswer<Operations[O]["response"]>>;
+  /**
+   * Opens a stream.
+   *
+   * @throws the protocol, transport and auth errors.
+   */
+  open<O extends StreamingOperation>(
+    operation: O,
+    request: Operations[O]["request"],
+    call: BindingCall,
+  ): Promise<BindingStream>;
+}
+
+/** What every binding is built on. */
+export interface BindingOptions {
+  /** Sends HTTP requests. */
+  readonly http: HttpExchange;
+  /** Time. */
+  readonly clock: Clock;
+  /** Bounds on what comes back. */
+  readonly limits: Limits;
+}

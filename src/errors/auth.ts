@@ -1,0 +1,67 @@
+import { redactUrl } from "../util/redact.ts";
+import { A2ALeaseError } from "./base.ts";
+
+/** The agent wants credentials, or other ones (401). */
+export class AuthenticationError extends A2ALeaseError {
+  static readonly code = "AUTHENTICATION";
+  override readonly name = "AuthenticationError";
+  override readonly code = "AUTHENTICATION";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** The server's `WWW-Authenticate`. */
+  readonly challenge?: string;
+
+  constructor(url: string, challenge: string | undefined, found = "") {
+    const asked = challenge === undefined ? "" : `; the server asks for ${challenge}`;
+    super(`${redactUrl(url)} answered 401, wanted accepted credentials${asked}${found ? `: ${found}` : ""}`, {
+      retry: "after-credentials",
+      nextStep: "authenticate",
+    });
+    this.url = redactUrl(url);
+    if (challenge !== undefined) this.challenge = challenge;
+  }
+}
+
+/** The credentials are known and not enough (403). */
+export class AuthorizationError extends A2ALeaseError {
+  static readonly code = "AUTHORIZATION";
+  override readonly name = "AuthorizationError";
+  override readonly code = "AUTHORIZATION";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** The server's `WWW-Authenticate`. */
+  readonly challenge?: string;
+
+  constructor(url: string, challenge: string | undefined, found = "") {
+    super(
+      `${redactUrl(url)} answered 403, wanted credentials with enough rights${found ? `: ${found}` : ""}`,
+      {
+        retry: "after-credentials",
+        nextStep: "ask-user",
+      },
+    );
+    this.url = redactUrl(url);
+    if (challenge !== undefined) this.challenge = challenge;
+  }
+}
+
+/** A call needs credentials at an origin that they are not bound to. Nothing was sent. */
+export class CredentialOriginError extends A2ALeaseError {
+  static readonly code = "CREDENTIAL_ORIGIN";
+  override readonly name = "CredentialOriginError";
+  override readonly code = "CREDENTIAL_ORIGIN";
+  /** Origin of the call. */
+  readonly origin: string;
+  /** Origins that the credentials are bound to. */
+  readonly allowed: readonly string[];
+
+  constructor(origin: string, allowed: readonly string[]) {
+    super(
+      `the agent card points calls that need credentials to ${origin}, wanted ${allowed.join(" or ")}; ` +
+        "list the origin in allowedOrigins to trust it",
+      { retry: "never", nextStep: "ask-user" },
+    );
+    this.origin = origin;
+    this.allowed = allowed;
+  }
+}

@@ -1,0 +1,129 @@
+import type { CardDrift, DriftReason } from "../model/drift.ts";
+import type { CapabilityName, OperationName } from "../model/operations.ts";
+import type { UnmetRequirement } from "../model/requirements.ts";
+import { redactUrl } from "../util/redact.ts";
+import { A2ALeaseError } from "./base.ts";
+
+/**
+ * The live card is not the one that was planned against. Nothing was sent, or what came back was withheld.
+ *
+ * @typeParam Renewed - what {@link CardDriftError.renegotiate} resolves to: a client before a task exists, else a
+ * handle.
+ */
+export class CardDriftError<Renewed = unknown> extends A2ALeaseError {
+  static readonly code = "CARD_DRIFT";
+  override readonly name = "CardDriftError";
+  override readonly code = "CARD_DRIFT";
+  /** Why, in one word. */
+  readonly reason: DriftReason;
+  /** Change by change, and which requirements broke. */
+  readonly drift: CardDrift;
+  /** Task whose lease ended, when a task exists. */
+  readonly taskId?: string;
+  readonly #renegotiate: () => Promise<Renewed>;
+
+  constructor(
+    drift: CardDrift,
+    details: { taskId?: string; cause?: unknown; renegotiate: () => Promise<Renewed> },
+  ) {
+    const broken = drift.breaks.map((unmet) => `${unmet.requirement} ${unmet.wanted}`).join(", ");
+    const live = drift.live ? `found ${drift.live.digest}` : "found no card";
+    super(
+      `the agent card drifted (${drift.reason}) at ${drift.phase.operation}, ${drift.phase.check} check: ` +
+        `${live}, wanted ${drift.pinned.digest}${broken ? `; no longer met: ${broken}` : ""}`,
+      { retry: "after-renegotiation", nextStep: "renegotiate", cause: details.cause },
+    );
+    this.reason = drift.reason;
+    this.drift = drift;
+    if (details.taskId !== undefined) this.taskId = details.taskId;
+    this.#renegotiate = details.renegotiate;
+  }
+
+  /**
+   * Adopts the live card. Resolves to `{ client }` when no task existed yet, else to `{ handle }`, a new handle pinned
+   * to the live card.
+   *
+   * @throws the errors of a card read, and {@link RequirementUnmetError} when the live card does not meet the plan.
+   */
+  renegotiate(): Promise<Renewed> {
+    return this.#renegotiate();
+  }
+}
+
+/** The card could not be checked now, so nothing may depend on it. */
+export class LeaseUnverifiableError extends A2ALeaseError {
+  static readonly code = "LEASE_UNVERIFIABLE";
+  override readonly name = "LeaseUnverifiableError";
+  override readonly code = "LEASE_UNVERIFIABLE";
+  /** URL of the card, redacted. */
+  readonly url: string;
+  /** Why the check failed, when the cause is the surprise that asked for it. */
+  readonly checkFailure?: unknown;
+
+  constructor(
+    url: string,
+    details: { cause: unknown; checkFailure?: unknown; retryAfterMs?: number | undefined },
+  ) {
+    const why = details.checkFailure ?? details.cause;
+    const text = why instanceof Error ? why.message : String(why);
+    super(`the lease on the agent card at ${redactUrl(url)} could not be verified: ${text}`, {
+      retry: "safe",
+      nextStep: "wait",
+      retryAfterMs: details.retryAfterMs,
+      cause: details.cause,
+    });
+    this.url = redactUrl(url);
+    if (details.checkFailure !== undefined) this.checkFailure = details.checkFailure;
+  }
+}
+
+/** The card does not meet what the plan requires. No request was made. */
+export class RequirementUnmetError extends A2ALeaseError {
+  static readonly code = "REQUIREMENT_UNMET";
+  override readonly name = "RequirementUnmetError";
+  override readonly code = "REQUIREMENT_UNMET";
+  /** Each requirement that is not met, and what the card offers. */
+  readonly unmet: readonly UnmetRequirement[];
+  /** Content digest of the card that was judged. */
+  readonly digest: string;
+
+  constructor(unmet: readonly UnmetRequirement[], digest: string) {
+    const listed = unmet.map((item) => {
+      const offered =
+        typeof item.offered === "boolean" ? String(item.offered) : item.offered.join(", ") || "none";
+      return `${item.requirement}: wanted ${item.wanted}, found ${offered}`;
+    });
+    super(`the agent card does not meet the plan: ${listed.join("; ")}`, {
+      retry: "never",
+      nextStep: "replan",
+    });
+    this.unmet = unmet;
+    this.digest = digest;
+  }
+}
+
+/** The pinned card does not declare the capability that an operation needs. No request was made. */
+export class CapabilityMissingError extends A2ALeaseError {
+  static readonly code = "CAPABILITY_MISSING";
+  override readonly name = "CapabilityMissingError";
+  override readonly code = "CAPABILITY_MISSING";
+  /** The capability. */
+  readonly capability: CapabilityName;
+  /** The operation. */
+  readonly operation: OperationName;
+  /** Content digest of the card that was judged. */
+  readonly digest: string;
+
+  constructor(capability: CapabilityName, operation: OperationName, digest: string) {
+    super(
+      `${operation} needs capabilities.${capability}: found false or nothing on the agent card, wanted true`,
+      {
+        retry: "never",
+        nextStep: "replan",
+      },
+    );
+    this.capability = capability;
+    this.operation = operation;
+    this.digest = digest;
+  }
+}

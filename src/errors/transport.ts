@@ -1,0 +1,248 @@
+import type { TaskState } from "../model/states.ts";
+import { cut, redactText, redactUrl } from "../util/redact.ts";
+import { A2ALeaseError, maxErrorText } from "./base.ts";
+
+/** The connection failed: refused, reset, not resolved, TLS. */
+export class ConnectionError extends A2ALeaseError {
+  static readonly code = "CONNECTION";
+  override readonly name = "ConnectionError";
+  override readonly code = "CONNECTION";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** The system's own code, `"ECONNREFUSED"`, where it gave one. */
+  readonly systemCode?: string;
+  /** Whether the request provably never left this machine. */
+  readonly neverSent: boolean;
+
+  constructor(
+    url: string,
+    details: { systemCode?: string; neverSent: boolean; message: string; cause?: unknown },
+  ) {
+    super(`the connection to ${redactUrl(url)} failed: ${details.message}`, {
+      retry: "safe",
+      nextStep: "wait",
+      cause: details.cause,
+    });
+    this.url = redactUrl(url);
+    if (details.systemCode !== undefined) this.systemCode = details.systemCode;
+    this.neverSent = details.neverSent;
+  }
+}
+
+/** Which budget of time ran out. */
+export type TimeBudget = "first-byte" | "first-event" | "idle" | "total";
+
+/** An answer did not come in time. */
+export class TimeoutError extends A2ALeaseError {
+  static readonly code = "TIMEOUT";
+  override readonly name = "TimeoutError";
+  override readonly code = "TIMEOUT";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** The budget that ran out. */
+  readonly budget: TimeBudget;
+  /** Its size in milliseconds. */
+  readonly budgetMs: number;
+
+  constructor(url: string, budget: TimeBudget, budgetMs: number) {
+    super(`${redactUrl(url)} gave no answer within its ${budget} budget of ${budgetMs} ms`, {
+      retry: "safe",
+      nextStep: "wait",
+    });
+    this.url = redactUrl(url);
+    this.budget = budget;
+    this.budgetMs = budgetMs;
+  }
+}
+
+/** What an HTTP answer with an unexpected status said. */
+export interface HttpAnswerDetails {
+  /** URL that was called. */
+  readonly url: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** Media type of the answer. */
+  readonly contentType?: string;
+  /** The body, as far as it was read. */
+  readonly body?: string;
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** The server answered with an HTTP status that is neither success nor a protocol error. */
+export class HttpStatusError extends A2ALeaseError {
+  static readonly code = "HTTP_STATUS";
+  override readonly name = "HttpStatusError";
+  override readonly code = "HTTP_STATUS";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** Media type of the answer. */
+  readonly contentType?: string;
+  /** The body, cut. */
+  readonly body?: string;
+
+  constructor(answer: HttpAnswerDetails) {
+    const type = answer.contentType === undefined ? "" : ` (${answer.contentType})`;
+    const transient = answer.status >= 500 || [408, 425, 429].includes(answer.status);
+    super(`${redactUrl(answer.url)} answered HTTP ${answer.status}${type}, wanted a protocol answer`, {
+      retry: transient ? "safe" : "never",
+      nextStep: transient ? "wait" : "replan",
+      retryAfterMs: answer.retryAfterMs,
+    });
+    this.url = redactUrl(answer.url);
+    this.status = answer.status;
+    if (answer.contentType !== undefined) this.contentType = answer.contentType;
+    if (answer.body !== undefined) this.body = cut(redactText(answer.body), maxErrorText);
+  }
+}
+
+/** Something between us and the agent answered in its place: a JSON-RPC code that is really an HTTP status. */
+export class GatewayError extends A2ALeaseError {
+  static readonly code = "GATEWAY";
+  override readonly name = "GatewayError";
+  override readonly code = "GATEWAY";
+  /** The status that was given as a code. */
+  readonly status: number;
+
+  constructor(status: number, remoteMessage: string, retryAfterMs?: number) {
+    super(`a gateway answered with code ${status} in place of the agent: ${remoteMessage}`, {
+      retry: status === 429 ? "safe" : "unknown-outcome",
+      nextStep: "wait",
+      retryAfterMs,
+    });
+    this.status = status;
+  }
+}
+
+/** One thing that is wrong with an answer. */
+export interface ResponseIssue {
+  /** JSON path. */
+  readonly path: string;
+  /** What was found and what was wanted. */
+  readonly message: string;
+}
+
+/** The answer is not what the protocol says. Our judgement, not the server's. */
+export class MalformedResponseError extends A2ALeaseError {
+  static readonly code = "MALFORMED_RESPONSE";
+  override readonly name = "MalformedResponseError";
+  override readonly code = "MALFORMED_RESPONSE";
+  /** What is wrong, with JSON paths. */
+  readonly issues: readonly ResponseIssue[];
+  /** The beginning of the answer. */
+  readonly body?: string;
+
+  constructor(issues: readonly ResponseIssue[], body?: string) {
+    const listed = issues.slice(0, 5).map((issue) => `${issue.path}: ${issue.message}`);
+    super(`the answer is malformed: ${listed.join("; ")}`, { retry: "never", nextStep: "give-up" });
+    this.issues = issues;
+    if (body !== undefined) this.body = cut(redactText(body), maxErrorText);
+  }
+}
+
+/** Something remote was larger, deeper or more than this client takes. */
+export class LimitExceededError extends A2ALeaseError {
+  static readonly code = "LIMIT_EXCEEDED";
+  override readonly name = "LimitExceededError";
+  override readonly code = "LIMIT_EXCEEDED";
+  /** Name of the limit, as in the options. */
+  readonly limit: string;
+  /** Its value. */
+  readonly max: number;
+
+  constructor(limit: string, max: number, found: string) {
+    super(`the limit ${limit} of ${max} was exceeded: found ${found}`, {
+      retry: "never",
+      nextStep: "give-up",
+    });
+    this.limit = limit;
+    this.max = max;
+  }
+}
+
+/** The server answered with a redirect that is not followed: any on a call, one to another origin on a card. */
+export class RedirectRefusedError extends A2ALeaseError {
+  static readonly code = "REDIRECT_REFUSED";
+  override readonly name = "RedirectRefusedError";
+  override readonly code = "REDIRECT_REFUSED";
+  /** URL that was called, redacted. */
+  readonly url: string;
+  /** HTTP status; 0 where the platform hides it. */
+  readonly status: number;
+  /** Where it pointed, redacted, where that can be seen. */
+  readonly location?: string;
+
+  constructor(url: string, status: number, location: string | undefined) {
+    const target = location === undefined ? "elsewhere" : redactUrl(location);
+    super(`${redactUrl(url)} redirects to ${target}, wanted an answer from there itself`, {
+      retry: "never",
+      nextStep: "replan",
+    });
+    this.url = redactUrl(url);
+    this.status = status;
+    if (location !== undefined) this.location = target;
+  }
+}
+
+/** A URL taken from the network points where this client does not go. */
+export class AddressRefusedError extends A2ALeaseError {
+  static readonly code = "ADDRESS_REFUSED";
+  override readonly name = "AddressRefusedError";
+  override readonly code = "ADDRESS_REFUSED";
+  /** The URL, redacted. */
+  readonly url: string;
+
+  constructor(url: string, found: string) {
+    super(`${redactUrl(url)} is refused: ${found}`, { retry: "never", nextStep: "replan" });
+    this.url = redactUrl(url);
+  }
+}
+
+/** A stream ended before the task was settled. The task may still be running; read it before anything else. */
+export class StreamInterruptedError extends A2ALeaseError {
+  static readonly code = "STREAM_INTERRUPTED";
+  override readonly name = "StreamInterruptedError";
+  override readonly code = "STREAM_INTERRUPTED";
+  /** The task, once an event named it. */
+  readonly taskId?: string;
+  /** The state last seen, when there was one. */
+  readonly lastState?: TaskState;
+  /** Events that were delivered. */
+  readonly eventCount: number;
+
+  constructor(details: { taskId?: string; lastState?: TaskState; eventCount: number; cause?: unknown }) {
+    super(
+      `the stream was cut after ${details.eventCount} events, last state ${details.lastState ?? "unseen"}; ` +
+        "wanted a terminal or interrupted state before its end",
+      { retry: "safe", nextStep: "recover", cause: details.cause },
+    );
+    if (details.taskId !== undefined) this.taskId = details.taskId;
+    if (details.lastState !== undefined) this.lastState = details.lastState;
+    this.eventCount = details.eventCount;
+  }
+}
+
+/** A stream stayed silent for too long. */
+export class StreamStalledError extends A2ALeaseError {
+  static readonly code = "STREAM_STALLED";
+  override readonly name = "StreamStalledError";
+  override readonly code = "STREAM_STALLED";
+  /** The budget that ran out. */
+  readonly budget: TimeBudget;
+  /** Its size in milliseconds. */
+  readonly budgetMs: number;
+  /** The task, once an event named it. */
+  readonly taskId?: string;
+
+  constructor(budget: TimeBudget, budgetMs: number, taskId?: string) {
+    super(`the stream was silent for its ${budget} budget of ${budgetMs} ms`, {
+      retry: "safe",
+      nextStep: "recover",
+    });
+    this.budget = budget;
+    this.budgetMs = budgetMs;
+    if (taskId !== undefined) this.taskId = taskId;
+  }
+}

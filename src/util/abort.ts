@@ -1,0 +1,72 @@
+import type { Clock } from "./clock.ts";
+
+/** An abort controller that follows other signals and deadlines, and lets go of all of them when it is released. */
+export interface Scope {
+  /** Aborted by a parent, a deadline or `abort`. */
+  readonly signal: AbortSignal;
+  /** Aborts the scope with a reason; the first reason stays. */
+  abort(reason: unknown): void;
+  /** Aborts with `reason()` after `delayMs`; the returned function takes the deadline back. */
+  deadline(delayMs: number, reason: () => unknown): () => void;
+  /** Stops every deadline and stops following the parents. */
+  release(): void;
+}
+
+/** Makes a scope below any number of parent signals. */
+export function createScope(clock: Clock, parents: readonly (AbortSignal | undefined)[]): Scope {
+  const controller = new AbortController();
+  const releases: (() => void)[] = [];
+  for (const parent of parents) {
+    if (!parent) continue;
+    if (parent.aborted) {
+      controller.abort(parent.reason);
+      continue;
+    }
+    const follow = () => controller.abort(parent.reason);
+    parent.addEventListener("abort", follow, { once: true });
+    releases.push(() => parent.removeEventListener("abort", follow));
+  }
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    deadline(delayMs, reason) {
+      if (!Number.isFinite(delayMs)) return () => {};
+      const cancel = clock.schedule(delayMs, () => controller.abort(reason()));
+      releases.push(cancel);
+      return cancel;
+    },
+    release() {
+      for (const release of releases.splice(0)) release();
+    },
+  };
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason as soon as it is aborted. */
+export function withSignal<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return Promise.reject(signal.reason);
+  }
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+/** Waits on the given clock; rejects with the signal's reason when it is aborted first. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.schedule(delayMs, () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,18 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^a2a-lease$/, replacement: source("./src/index.ts") },
+      { find: /^a2a-lease\/testing$/, replacement: source("./src/testing.ts") },
+    ],
+  },
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/package/**", "test/bench/**"],
+    testTimeout: 20_000,
+  },
+});
