@@ -14,6 +14,7 @@ export default defineConfig({
   // Without splitting every door would carry its own copy of every class.
   splitting: true,
   removeNodeProtocol: false,
+  external: [/^node:/],
   treeshake: true,
   sourcemap: true,
 });

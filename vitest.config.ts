@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Where `.ci/run` wants the results as JSON. */
+const report = process.env.VITEST_JSON;
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -14,5 +17,6 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/package/**", "test/bench/**"],
     testTimeout: 20_000,
+    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
   },
 });

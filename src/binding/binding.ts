@@ -30,6 +30,11 @@ export interface BindingAnswer<T> {
   readonly value: T;
   /** What broke the spec but could be read. */
   readonly deviations: readonly Deviation[];
+  /**
+   * The answer as it came, frozen, where the difference counts: an extended card, whose digest is over all members that
+   * were sent.
+   */
+  readonly wire?: unknown;
 }
 
 /** Frames of a stream that could not be used. */
@@ -51,6 +56,8 @@ export interface BindingStream {
   readonly deviations: readonly Deviation[];
   /** Frames skipped so far. */
   readonly skipped: SkippedFrames;
+  /** How long the server last asked to wait before a new connection (`retry:`), in milliseconds, at most one hour. */
+  readonly retryMs?: number | undefined;
   /** Closes the connection. */
   close(): void;
 }

@@ -1,6 +1,16 @@
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 
+/** What a refusal said. */
+export interface RefusalDetails {
+  /** The server's `WWW-Authenticate`. */
+  readonly challenge?: string | undefined;
+  /** What was found in place of success. */
+  readonly found?: string;
+  /** What led to it. */
+  readonly cause?: unknown;
+}
+
 /** The agent wants credentials, or other ones (401). */
 export class AuthenticationError extends A2ALeaseError {
   static readonly code = "AUTHENTICATION";
@@ -11,11 +21,13 @@ export class AuthenticationError extends A2ALeaseError {
   /** The server's `WWW-Authenticate`. */
   readonly challenge?: string;
 
-  constructor(url: string, challenge: string | undefined, found = "") {
+  constructor(url: string, details: RefusalDetails) {
+    const { challenge } = details;
     const asked = challenge === undefined ? "" : `; the server asks for ${challenge}`;
-    super(`${redactUrl(url)} answered 401, wanted accepted credentials${asked}${found ? `: ${found}` : ""}`, {
+    super(`${redactUrl(url)}: found ${details.found ?? "HTTP 401"}, wanted accepted credentials${asked}`, {
       retry: "after-credentials",
       nextStep: "authenticate",
+      cause: details.cause,
     });
     this.url = redactUrl(url);
     if (challenge !== undefined) this.challenge = challenge;

@@ -78,6 +78,7 @@ export abstract class A2ALeaseError extends Error {
     return { name, code, message: this.message, retry, nextStep, ...(jsonOf(members) as object), ...cause };
   }
 
+  // biome-ignore-start lint/complexity/noThisInStatic: the class that instanceof names is only known as this
   static override [Symbol.hasInstance](this: { prototype: unknown }, value: unknown): boolean {
     if (typeof value !== "object" || value === null || !(brand in value)) return false;
     if ((this as unknown) === A2ALeaseError) return true;
@@ -85,6 +86,7 @@ export abstract class A2ALeaseError extends Error {
     // A class that a user derived from one of ours is told by its prototype.
     return Object.prototype.isPrototypeOf.call(this.prototype as object, value);
   }
+  // biome-ignore-end lint/complexity/noThisInStatic: as above
 }
 
 /** Whether a value is an error of this library, of whichever copy. */

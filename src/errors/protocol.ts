@@ -1,5 +1,6 @@
 import type { OperationName } from "../model/operations.ts";
 import type { JsonObject } from "../model/schema.ts";
+import type { Task } from "../model/task.ts";
 import { A2ALeaseError, type NextStep, type RetryAdvice } from "./base.ts";
 
 /** What the remote side said in an error answer, whichever binding carried it. */
@@ -18,6 +19,8 @@ export interface RemoteErrorDetails {
   readonly details?: readonly JsonObject[];
   /** How long the agent asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The task that the error is about, where it was read again. */
+  readonly task?: Task;
 }
 
 /** Base of the errors that an agent answers by protocol; not exported, since `code` tells them apart. */
@@ -32,6 +35,8 @@ abstract class RemoteError extends A2ALeaseError {
   readonly reason?: string;
   /** The details as sent, bounded. */
   readonly details?: readonly JsonObject[];
+  /** The task that the error is about, where it was read again. */
+  readonly task?: Task;
 
   constructor(name: string, remote: RemoteErrorDetails, retry: RetryAdvice, nextStep: NextStep) {
     const found = [
@@ -50,6 +55,7 @@ abstract class RemoteError extends A2ALeaseError {
     if (remote.httpStatus !== undefined) this.httpStatus = remote.httpStatus;
     if (remote.reason !== undefined) this.reason = remote.reason;
     if (remote.details !== undefined) this.details = remote.details;
+    if (remote.task !== undefined) this.task = remote.task;
   }
 }
 

@@ -1,6 +1,9 @@
 const secretName =
   /authori[sz]ation|cookie|token|secret|password|passwd|credential|api[-_]?key|signature|^key$|^sig$|^code$/i;
 
+/** Names that speak of a secret and hold none: `tokenUrl`, `authorizationEndpoint`. */
+const harmlessName = /(?:url|uri|endpoint|type|scheme|name|kind|id|at|ms)$/i;
+
 /** Cuts a text to `maxLength` characters and says how many went. */
 export function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (${text.length - maxLength} more)`;
@@ -37,7 +40,7 @@ export function redactJson(value: unknown, maxText = 2048): unknown {
   if (Array.isArray(value)) return value.slice(0, 100).map((item) => redactJson(item, maxText));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([name, member]) => {
-    const isSecret = secretName.test(name) && typeof member === "string";
+    const isSecret = typeof member === "string" && secretName.test(name) && !harmlessName.test(name);
     return [name, isSecret ? "***" : redactJson(member, maxText)];
   });
   return Object.fromEntries(entries);

@@ -1,0 +1,94 @@
+import type { AgentCard, AgentInterface } from "../model/card.ts";
+import type { CardChange } from "../model/drift.ts";
+import { groupBy } from "../util/group.ts";
+import { canonicalJson } from "../util/json.ts";
+import { change } from "./change.ts";
+import { interfaceStructure } from "./structure.ts";
+
+interface Entry {
+  readonly entry: AgentInterface;
+  readonly index: number;
+  readonly key: string;
+}
+
+/** Interfaces that moved, changed version, came or went. Their order counts, since the first that fits is called. */
+export function diffInterfaces(before: AgentCard, after: AgentCard): CardChange[] {
+  const a = before.supportedInterfaces.map(entryOf);
+  const b = after.supportedInterfaces.map(entryOf);
+  const oldKeys = new Set(a.map((item) => item.key));
+  const newKeys = new Set(b.map((item) => item.key));
+  const fresh = new Set(b.filter((item) => !oldKeys.has(item.key)));
+  const lastKept = b.reduce((last, item) => (fresh.has(item) ? last : item.index), -1);
+  const takeTwin = twins([...fresh]);
+  const changes: CardChange[] = [];
+  for (const old of a.filter((item) => !newKeys.has(item.key))) {
+    const twin = takeTwin(old);
+    if (twin) {
+      fresh.delete(twin);
+      changes.push(changeOf(old, twin));
+    } else {
+      changes.push(
+        change(["supportedInterfaces", old.index], "interface-removed", "breaking", { before: old.entry }),
+      );
+    }
+  }
+  for (const added of fresh) {
+    // An entry that comes before one that was there already may be preferred from now on.
+    const isPreferred = added.index < lastKept;
+    const kind = isPreferred ? "interface-moved" : "capability-gained";
+    const impact = isPreferred ? "security" : "additive";
+    changes.push(change(["supportedInterfaces", added.index], kind, impact, { after: added.entry }));
+  }
+  return changes.length > 0 ? changes : diffOrder(a, b);
+}
+
+function diffOrder(a: readonly Entry[], b: readonly Entry[]): CardChange[] {
+  const first = b.findIndex((item, index) => a[index]?.key !== item.key);
+  if (first === -1) return [];
+  return [
+    change(["supportedInterfaces", first], "interface-moved", "security", {
+      before: a[first]?.entry,
+      after: b[first]?.entry,
+    }),
+  ];
+}
+
+function changeOf(old: Entry, twin: Entry): CardChange {
+  const { url, protocolBinding, tenant = "" } = old.entry;
+  const other = twin.entry;
+  const onlyVersion =
+    url === other.url && protocolBinding === other.protocolBinding && tenant === (other.tenant ?? "");
+  if (!onlyVersion) {
+    return change(["supportedInterfaces", twin.index], "interface-moved", "security", {
+      before: old.entry,
+      after: other,
+    });
+  }
+  return change(["supportedInterfaces", twin.index, "protocolVersion"], "version-changed", "breaking", {
+    before: old.entry.protocolVersion,
+    after: other.protocolVersion,
+  });
+}
+
+/** Finds the new entry that an old one most likely became: of the same URL, else of the same binding, each once. */
+function twins(candidates: readonly Entry[]): (old: Entry) => Entry | undefined {
+  const byUrl = groupBy(candidates, (item) => item.entry.url);
+  const byBinding = groupBy(candidates, (item) => item.entry.protocolBinding);
+  const taken = new Set<Entry>();
+  const next = (queue: Entry[] | undefined) => {
+    while (queue && queue.length > 0) {
+      const item = queue.shift();
+      if (item && !taken.has(item)) return item;
+    }
+    return undefined;
+  };
+  return (old) => {
+    const twin = next(byUrl.get(old.entry.url)) ?? next(byBinding.get(old.entry.protocolBinding));
+    if (twin) taken.add(twin);
+    return twin;
+  };
+}
+
+function entryOf(entry: AgentInterface, index: number): Entry {
+  return { entry, index, key: canonicalJson(interfaceStructure(entry)) };
+}

@@ -1,0 +1,111 @@
+import { type CardAttempt, CardNotFoundError, CardUnreachableError } from "../errors/card.ts";
+import { ConnectionError, TimeoutError } from "../errors/transport.ts";
+import type { Deviation } from "../model/deviation.ts";
+import { attemptOf, type CardAnswer, type CardReader, type CardValidators } from "./read.ts";
+import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
+
+/** What discovery needs. */
+export interface DiscoverOptions {
+  readonly read: CardReader;
+  readonly maxDepth: number;
+  readonly signal: AbortSignal;
+}
+
+/** A card that was found, and what it is checked with ever after. */
+export interface DiscoveredCard {
+  /** URL that answered. */
+  readonly url: string;
+  readonly snapshot: CardSnapshot;
+  readonly validators: CardValidators;
+  readonly ageSeconds?: number;
+}
+
+interface Place {
+  readonly url: string;
+  readonly isLegacy: boolean;
+  /** Whether only JSON counts as an answer: a place that may be something else than a card. */
+  readonly isGuess: boolean;
+}
+
+const current = "/.well-known/agent-card.json";
+const legacy = "/.well-known/agent.json";
+
+/**
+ * Finds the card of an agent (8.2). A URL that names a document (`….json`, a query, a well-known path) is used
+ * verbatim. From a base URL the well-known path below it is tried, then at the origin's root, then the older name in
+ * both, then the URL itself. Only 404, 405 and 410 move on.
+ *
+ * @throws CardNotFoundError with every URL tried; CardAuthError, CardUnreachableError, CardUnreadableError,
+ * CardInvalidError, ProtocolVersionError and RedirectRefusedError from the first URL that answers otherwise.
+ */
+export async function discoverCard(source: string, options: DiscoverOptions): Promise<DiscoveredCard> {
+  return tryPlaces(isCardUrl(source) ? [verbatim(source)] : placesBelow(source), options);
+}
+
+/** Reads the card at exactly one URL. Throws as {@link discoverCard} does. */
+export async function readCardAt(url: string, options: DiscoverOptions): Promise<DiscoveredCard> {
+  return tryPlaces([verbatim(url)], options);
+}
+
+async function tryPlaces(places: readonly Place[], options: DiscoverOptions): Promise<DiscoveredCard> {
+  const attempts: CardAttempt[] = [];
+  for (const place of places) {
+    const answer = await readPlace(place.url, options);
+    if (answer.kind === "card" && (!place.isGuess || /[/+]json$/.test(answer.mediaType))) {
+      return found(place, answer, options);
+    }
+    attempts.push(attemptOf(place.url, answer.kind === "absent" ? answer.status : 200));
+  }
+  throw new CardNotFoundError(Object.freeze(attempts));
+}
+
+async function readPlace(url: string, options: DiscoverOptions): Promise<CardAnswer> {
+  try {
+    return await options.read({ url, signal: options.signal });
+  } catch (error) {
+    if (error instanceof ConnectionError || error instanceof TimeoutError) {
+      throw new CardUnreachableError(url, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function found(
+  place: Place,
+  answer: Extract<CardAnswer, { kind: "card" }>,
+  options: DiscoverOptions,
+): DiscoveredCard {
+  const deviations: Deviation[] = [];
+  if (place.isLegacy) {
+    const message = `found the card at ${legacy}, wanted ${current} (8.2)`;
+    deviations.push({ kind: "legacy-card-path", message });
+  }
+  const snapshot = snapshotCard(answer.bytes, {
+    url: place.url,
+    mediaType: answer.mediaType,
+    maxDepth: options.maxDepth,
+    deviations,
+  });
+  const age = answer.ageSeconds === undefined ? {} : { ageSeconds: answer.ageSeconds };
+  return { url: place.url, snapshot, validators: answer.validators, ...age };
+}
+
+function isCardUrl(source: string): boolean {
+  const { pathname, search } = new URL(source);
+  return search !== "" || pathname.endsWith(".json") || pathname.includes("/.well-known/");
+}
+
+function placesBelow(base: string): Place[] {
+  const { origin, pathname } = new URL(base);
+  const prefix = `${origin}${pathname.replace(/\/+$/, "")}`;
+  const roots = [...new Set([prefix, origin])];
+  return [
+    ...roots.map((root) => ({ url: `${root}${current}`, isLegacy: false, isGuess: false })),
+    ...roots.map((root) => ({ url: `${root}${legacy}`, isLegacy: true, isGuess: false })),
+    ...(prefix === origin ? [] : [{ url: base, isLegacy: false, isGuess: true }]),
+  ];
+}
+
+function verbatim(url: string): Place {
+  return { url, isLegacy: false, isGuess: false };
+}

@@ -1,0 +1,132 @@
+import {
+  CardInvalidError,
+  NoSupportedInterfaceError,
+  ProtocolVersionError,
+  type UnusableInterface,
+} from "../errors/card.ts";
+import type { AgentCard, AgentInterface } from "../model/card.ts";
+import type { Deviation } from "../model/deviation.ts";
+import { redactUrl } from "../util/redact.ts";
+import { protocolVersion } from "../wire/version.ts";
+import { majorMinor } from "./structure.ts";
+
+/** What a choice depends on beside the card. */
+export interface InterfaceChoiceOptions {
+  /** Bindings that the client has, by their names on a card. */
+  readonly bindings: readonly string[];
+  /** URL that the card came from; absent for a card that was handed in. */
+  readonly cardUrl?: string | undefined;
+}
+
+/** Which interface of a card is called, or why none is. */
+export type InterfaceChoice =
+  | {
+      readonly outcome: "chosen";
+      readonly interface: AgentInterface;
+      /** Position on the card. */
+      readonly index: number;
+      /** Entries before it or beside it that can't be used. */
+      readonly deviations: readonly Deviation[];
+    }
+  | { readonly outcome: "bad-url"; readonly entries: readonly { index: number; problem: string }[] }
+  | { readonly outcome: "version"; readonly offered: readonly string[] }
+  | { readonly outcome: "binding"; readonly offered: readonly UnusableInterface[] };
+
+/**
+ * Chooses the first entry in card order whose binding the client has, exactly, and whose protocol version is ours in
+ * `Major.Minor` (8.3.2). Never a guess, never a silent fallback.
+ */
+export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions): InterfaceChoice {
+  const entries = card.supportedInterfaces.map((entry, index) => ({
+    entry,
+    index,
+    isOurs: options.bindings.includes(entry.protocolBinding),
+    isVersion: majorMinor(entry.protocolVersion) === protocolVersion,
+    problem: urlProblem(entry, options.cardUrl),
+  }));
+  const chosen = entries.find((item) => item.isOurs && item.isVersion && !item.problem);
+  if (chosen) {
+    const bad = entries.filter((item) => item.problem !== undefined);
+    const deviations = bad.map(({ index, problem }) => ({
+      kind: "unusable-interface",
+      path: `$.supportedInterfaces[${index}].url`,
+      message: `${problem}; the entry is not used`,
+    }));
+    return { outcome: "chosen", interface: chosen.entry, index: chosen.index, deviations };
+  }
+  const badUrls = entries.filter((item) => item.isOurs && item.isVersion);
+  if (badUrls.length > 0) {
+    return {
+      outcome: "bad-url",
+      entries: badUrls.map(({ index, problem }) => ({ index, problem: problem ?? "" })),
+    };
+  }
+  const otherVersions = entries.filter((item) => item.isOurs);
+  if (otherVersions.length > 0) {
+    return {
+      outcome: "version",
+      offered: [...new Set(otherVersions.map((item) => item.entry.protocolVersion))],
+    };
+  }
+  return {
+    outcome: "binding",
+    offered: entries.map(({ entry }) => ({ ...entry, problem: bindingProblem(entry) })),
+  };
+}
+
+/**
+ * Chooses an interface, or throws why none can be.
+ *
+ * @throws CardInvalidError when the only fitting entries have a URL that can't be used.
+ * @throws ProtocolVersionError when a binding fits and no version does.
+ * @throws NoSupportedInterfaceError when no binding fits.
+ */
+export function requireInterface(
+  card: AgentCard,
+  options: InterfaceChoiceOptions,
+  digest: string,
+): Extract<InterfaceChoice, { outcome: "chosen" }> {
+  const choice = chooseInterface(card, options);
+  switch (choice.outcome) {
+    case "chosen":
+      return choice;
+    case "bad-url": {
+      const issues = choice.entries.map(({ index, problem }) => ({
+        path: `$.supportedInterfaces[${index}].url`,
+        message: problem,
+      }));
+      throw new CardInvalidError(options.cardUrl, issues, digest);
+    }
+    case "version":
+      throw new ProtocolVersionError(choice.offered, [protocolVersion]);
+    case "binding":
+      throw new NoSupportedInterfaceError(choice.offered, options.bindings);
+  }
+}
+
+/** Whether a card and the interface chosen on it live at one origin. A card without a URL has none to share. */
+export function isSameOrigin(cardUrl: string | undefined, interfaceUrl: string): boolean {
+  if (cardUrl === undefined || !URL.canParse(interfaceUrl)) return false;
+  return new URL(cardUrl).origin === new URL(interfaceUrl).origin;
+}
+
+function bindingProblem(entry: AgentInterface): string {
+  if (entry.protocolBinding.toUpperCase() === "GRPC") return "the gRPC binding is not part of this door";
+  return "no such binding here";
+}
+
+/** What is wrong with an interface's URL. HTTP rules bind the HTTP bindings; a gRPC address is `host:port`. */
+function urlProblem(entry: AgentInterface, cardUrl: string | undefined): string | undefined {
+  if (!["JSONRPC", "HTTP+JSON"].includes(entry.protocolBinding)) return undefined;
+  const shown = redactUrl(entry.url);
+  if (!URL.canParse(entry.url)) return `found ${JSON.stringify(shown)}, wanted an absolute URL`;
+  const url = new URL(entry.url);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return `found ${shown}, wanted an http or https URL`;
+  if (url.username || url.password)
+    return `found ${shown} with a user name, wanted a URL without credentials`;
+  if (url.protocol === "http:" && cardUrl?.toLowerCase().startsWith("https:")) {
+    return `found ${shown}, wanted https as the card itself came by https`;
+  }
+  return undefined;
+}

@@ -1,0 +1,153 @@
+import {
+  CardInvalidError,
+  type CardIssue,
+  CardUnreadableError,
+  ProtocolVersionError,
+} from "../errors/card.ts";
+import { type AgentCard, agentCardSchema } from "../model/card.ts";
+import type { Deviation } from "../model/deviation.ts";
+import { readBySchema } from "../model/issues.ts";
+import type { JsonObject } from "../model/schema.ts";
+import { deepFreeze, isRecord } from "../util/freeze.ts";
+import { sha256Hex } from "../util/hash.ts";
+import { type IJsonProblem, inspectIJson } from "../util/i-json.ts";
+import { jsonPath } from "../util/json.ts";
+import { protocolVersion } from "../wire/version.ts";
+
+/** A card as a caller may hand it in: an object, JSON text, or bytes. */
+export type CardInput = AgentCard | JsonObject | string | Uint8Array;
+
+/** A card read from what was handed in; the typed view is made, and its shape judged, only when it is asked for. */
+export interface ReadCardInput {
+  /** The card's JSON. */
+  readonly json: JsonObject;
+  /** The typed view. */
+  card(): AgentCard;
+}
+
+/** A card's JSON with its typed view, both frozen. */
+export interface ShapedCard {
+  /** The card's JSON as received. */
+  readonly json: JsonObject;
+  /** The typed view: nulls dropped, omitted lists empty. */
+  readonly card: AgentCard;
+  /** What breaks the spec but could be read. */
+  readonly deviations: readonly Deviation[];
+}
+
+/** Where a card came from and how much of it is taken. */
+export interface ParseOptions {
+  /** URL of the card, for messages. */
+  readonly url?: string | undefined;
+  /** Deepest nesting. */
+  readonly maxDepth: number;
+}
+
+const defaultDepth = 64;
+
+/** Reads a card that a caller handed in. */
+export function cardFromInput(input: CardInput): ReadCardInput {
+  if (typeof input === "string" || input instanceof Uint8Array) {
+    const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+    const json = parseCard(bytes, { maxDepth: defaultDepth });
+    return { json, card: () => shapeCard(json, refusedDigest(bytes)).card };
+  }
+  const json = input as JsonObject;
+  return { json, card: () => shapeCard(json, "").card };
+}
+
+/** `sha256:` and hex of bytes that were refused as a card. */
+export function refusedDigest(bytes: Uint8Array): string {
+  return `sha256:${sha256Hex(bytes)}`;
+}
+
+/**
+ * Reads bytes as the JSON object of a card, under I-JSON (RFC 7493), which RFC 8785 builds on.
+ *
+ * @throws CardUnreadableError for HTML, for what is no JSON, and for too deep a nesting.
+ * @throws CardInvalidError for duplicate names, lone surrogates, numbers that a double can't hold, `__proto__` members.
+ */
+export function parseCard(bytes: Uint8Array, options: ParseOptions): JsonObject {
+  const text = decode(bytes);
+  const unreadable = (reason: "too-deep" | "not-json" | "html", found: string) =>
+    new CardUnreadableError(options.url, reason, found, refusedDigest(bytes));
+  if (text === undefined) throw unreadable("not-json", "found bytes that are no UTF-8, wanted JSON");
+  if (/^\s*<(?:!doctype|html|head|body|\?xml|!--)/i.test(text)) {
+    throw unreadable("html", "found an HTML page, wanted JSON");
+  }
+  const report = inspectIJson(text, options.maxDepth);
+  if (report.tooDeep) throw unreadable("too-deep", `found more than ${options.maxDepth} levels`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unreadable("not-json", `found ${JSON.stringify(text.slice(0, 40))}…, wanted JSON`);
+  }
+  if (report.problems.length > 0) {
+    throw new CardInvalidError(options.url, report.problems.map(describeProblem), refusedDigest(bytes));
+  }
+  if (!isRecord(value)) {
+    const issue = { path: "$", message: "found no object, wanted an agent card" };
+    throw new CardInvalidError(options.url, [issue], refusedDigest(bytes));
+  }
+  return deepFreeze(value);
+}
+
+/**
+ * Judges the shape of a card and gives its typed view.
+ *
+ * @throws ProtocolVersionError for the card of an older protocol: no interfaces, but a root `url` or `protocolVersion`.
+ * @throws CardInvalidError with every issue otherwise.
+ */
+export function shapeCard(json: JsonObject, digest: string, url?: string): ShapedCard {
+  const { supportedInterfaces: interfaces } = json;
+  const hasInterfaces = interfaces != null && !(Array.isArray(interfaces) && interfaces.length === 0);
+  if (!hasInterfaces && (typeof json.url === "string" || typeof json.protocolVersion === "string")) {
+    const offered = typeof json.protocolVersion === "string" ? [json.protocolVersion] : [];
+    throw new ProtocolVersionError(offered, [protocolVersion]);
+  }
+  const reading = readBySchema(agentCardSchema, json);
+  const issues: CardIssue[] = reading.ok ? [] : [...reading.issues];
+  if (!hasInterfaces) {
+    issues.push({ path: "$.supportedInterfaces", message: "found none, wanted at least one interface" });
+  }
+  if (!reading.ok || issues.length > 0) throw new CardInvalidError(url, issues, digest);
+  return Object.freeze({ json, card: deepFreeze(reading.value), deviations: Object.freeze(omissions(json)) });
+}
+
+function omissions(json: JsonObject): Deviation[] {
+  return ["skills", "defaultInputModes", "defaultOutputModes"]
+    .filter((name) => json[name] == null)
+    .map((name) => ({
+      kind: "missing-list",
+      path: `$.${name}`,
+      message: `found no ${name}, wanted a list (REQUIRED, 4.4.1); read as empty`,
+    }));
+}
+
+function describeProblem(problem: IJsonProblem): CardIssue {
+  const path = jsonPath(problem.steps);
+  switch (problem.kind) {
+    case "duplicate-name":
+      return { path, message: "found the name twice, wanted it once" };
+    case "lone-surrogate":
+      return { path, message: "found half of a surrogate pair, wanted Unicode text" };
+    case "number-overflow":
+      return { path, message: `found the number ${problem.found}, wanted one that a double can hold` };
+    case "unsafe-integer":
+      return {
+        path,
+        message: `found the integer ${problem.found}, wanted at most 9007199254740991 either way`,
+      };
+    case "proto-member":
+      return { path, message: "found a member __proto__, wanted none" };
+  }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,212 @@
+import {
+  type CardAttempt,
+  CardAuthError,
+  CardUnreachableError,
+  CardUnreadableError,
+} from "../errors/card.ts";
+import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
+import { createScope } from "../util/abort.ts";
+import type { Clock } from "../util/clock.ts";
+import { redactUrl } from "../util/redact.ts";
+import { discardBody, readBytes } from "../wire/body.ts";
+import type { HttpExchange, HttpResponse } from "../wire/http.ts";
+import type { Limits, Timeouts } from "../wire/limits.ts";
+import { protocolVersion } from "../wire/version.ts";
+
+/** What a conditional read is made with, and what a full read brings. */
+export interface CardValidators {
+  /** `ETag`. */
+  readonly etag?: string;
+  /** `Last-Modified`. */
+  readonly lastModified?: string;
+}
+
+/** What one read of a card URL brought. */
+export type CardAnswer =
+  | {
+      readonly kind: "card";
+      readonly bytes: Uint8Array;
+      readonly validators: CardValidators;
+      readonly mediaType: string;
+      readonly ageSeconds?: number;
+      readonly cacheControl?: string;
+    }
+  | { readonly kind: "not-modified"; readonly validators: CardValidators; readonly ageSeconds?: number }
+  /** 404, 405 or 410: nothing there. */
+  | { readonly kind: "absent"; readonly status: number };
+
+/** Gives the headers that authenticate a card read, or nothing when there are none to give. */
+export type CardAuthorizer = (context: {
+  readonly url: string;
+  readonly challenge?: string;
+  readonly signal: AbortSignal;
+}) => Promise<Readonly<Record<string, string>> | undefined>;
+
+/** What card reads are made with. */
+export interface CardReaderOptions {
+  readonly http: HttpExchange;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly timeouts: Timeouts;
+  /** Budget of one whole read, redirects and credentials included, in milliseconds. */
+  readonly totalMs: number;
+  /** Headers on every read. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Credentials for the card. */
+  readonly authorize: CardAuthorizer | undefined;
+  /** Whether to send credentials unasked. */
+  readonly alwaysAuthorize: boolean;
+}
+
+/** One read, as the caller wants it. */
+export interface CardReadRequest {
+  readonly url: string;
+  /** Makes the read conditional. */
+  readonly validators?: CardValidators | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Reads cards by HTTP. Remembers which URL asked for credentials, so that every later read of it is the same. */
+export type CardReader = (request: CardReadRequest) => Promise<CardAnswer>;
+
+/** Makes a {@link CardReader}. */
+export function createCardReader(options: CardReaderOptions): CardReader {
+  const authenticated = new Set<string>();
+
+  return async function readCard(asked) {
+    const { authorize } = options;
+    const scope = createScope(options.clock, [asked.signal]);
+    scope.deadline(options.totalMs, () => new TimeoutError(asked.url, "total", options.totalMs));
+    const request = { ...asked, signal: scope.signal };
+    try {
+      return await readWithin(request, authorize);
+    } finally {
+      scope.release();
+    }
+  };
+
+  async function readWithin(
+    request: CardReadRequest,
+    authorize: CardAuthorizer | undefined,
+  ): Promise<CardAnswer> {
+    const unasked = options.alwaysAuthorize || authenticated.has(request.url);
+    const first = authorize && unasked ? await authorize(request) : undefined;
+    let response = await exchange(request, first ?? {});
+    if (authorize && (response.status === 401 || response.status === 403)) {
+      const challenge = response.headers.get("www-authenticate");
+      const credentials = await authorize({ ...request, ...(challenge === null ? {} : { challenge }) });
+      if (credentials) {
+        discardBody(response);
+        response = await exchange(request, credentials);
+        if (response.status < 400) authenticated.add(request.url);
+      }
+    }
+    return answerOf(request, response);
+  }
+
+  /** One exchange, with redirects followed within the origin. */
+  async function exchange(
+    request: CardReadRequest,
+    credentials: Readonly<Record<string, string>>,
+  ): Promise<HttpResponse> {
+    const headers = { ...requestHeaders(options.headers, request.validators), ...credentials };
+    let url = request.url;
+    for (let hops = 0; ; hops++) {
+      const response = await options.http({
+        url,
+        method: "GET",
+        headers,
+        // Local caches must not answer for the server; with "no-store" the platform adds nothing of its own.
+        cache: request.validators ? "no-cache" : "no-store",
+        signal: request.signal,
+        firstByteMs: options.timeouts.firstByteMs,
+        redirect: "return",
+      });
+      if (response.status < 300 || response.status >= 400 || response.status === 304) return response;
+      const location = response.headers.get("location");
+      const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+      discardBody(response);
+      const isFollowed = target && target.origin === new URL(url).origin && hops < options.limits.redirects;
+      if (!isFollowed) throw new RedirectRefusedError(url, response.status, target?.href);
+      url = target.href;
+    }
+  }
+
+  async function answerOf(request: CardReadRequest, response: HttpResponse): Promise<CardAnswer> {
+    const { status } = response;
+    const validators = validatorsOf(response.headers);
+    const age = ageOf(response.headers);
+    if (status === 304 && request.validators) {
+      discardBody(response);
+      return { kind: "not-modified", validators, ...age };
+    }
+    if (status >= 200 && status < 300 && status !== 204) {
+      const cacheControl = response.headers.get("cache-control");
+      return {
+        kind: "card",
+        bytes: await readCardBytes(request, response),
+        validators,
+        mediaType: response.mediaType,
+        ...age,
+        ...(cacheControl === null ? {} : { cacheControl }),
+      };
+    }
+    discardBody(response);
+    if (status === 404 || status === 405 || status === 410) return { kind: "absent", status };
+    if (status === 401 || status === 403) {
+      const challenge = response.headers.get("www-authenticate") ?? undefined;
+      throw new CardAuthError(request.url, status, challenge, [attemptOf(request.url, status)]);
+    }
+    const { retryAfterMs } = response;
+    throw new CardUnreachableError(request.url, {
+      status,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+
+  async function readCardBytes(request: CardReadRequest, response: HttpResponse): Promise<Uint8Array> {
+    try {
+      return await readBytes(response, {
+        limit: "cardBytes",
+        maxBytes: options.limits.cardBytes,
+        idleMs: options.timeouts.idleMs,
+        clock: options.clock,
+        signal: request.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof LimitExceededError)) throw error;
+      throw new CardUnreadableError(request.url, "too-large", `found more than ${error.max} bytes`);
+    }
+  }
+}
+
+/** One entry of the list of URLs tried. */
+export function attemptOf(url: string, status?: number): CardAttempt {
+  return Object.freeze({ url: redactUrl(url), ...(status === undefined ? {} : { status }) });
+}
+
+function requestHeaders(
+  own: Readonly<Record<string, string>>,
+  validators: CardValidators | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    ...own,
+    "a2a-version": protocolVersion,
+  };
+  if (!validators) headers["cache-control"] = "no-cache";
+  if (validators?.etag !== undefined) headers["if-none-match"] = validators.etag;
+  else if (validators?.lastModified !== undefined) headers["if-modified-since"] = validators.lastModified;
+  return headers;
+}
+
+function validatorsOf(headers: Headers): CardValidators {
+  const etag = headers.get("etag");
+  const lastModified = headers.get("last-modified");
+  return { ...(etag === null ? {} : { etag }), ...(lastModified === null ? {} : { lastModified }) };
+}
+
+function ageOf(headers: Headers): { ageSeconds?: number } {
+  const age = headers.get("age");
+  return age !== null && /^\d{1,10}$/.test(age) ? { ageSeconds: Number(age) } : {};
+}

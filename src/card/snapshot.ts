@@ -1,0 +1,48 @@
+import { CardUnreadableError } from "../errors/card.ts";
+import type { Deviation } from "../model/deviation.ts";
+import type { CardDigests } from "../model/pin.ts";
+import { digestsOf } from "./digest.ts";
+import { parseCard, refusedDigest, type ShapedCard, shapeCard } from "./parse.ts";
+
+/** A card that passed every check, with its digests. Frozen. */
+export interface CardSnapshot extends ShapedCard, CardDigests {
+  /** URL that it came from; absent for a card that was handed in. */
+  readonly url?: string;
+  /** Hash of the bytes received, to tell an unchanged card without reading it. */
+  readonly bytesDigest: string;
+}
+
+/** What a snapshot is made from. */
+export interface SnapshotOptions {
+  readonly url?: string | undefined;
+  /** Media type that the bytes came with. */
+  readonly mediaType?: string;
+  readonly maxDepth: number;
+  /** Deviations seen on the way to the bytes. */
+  readonly deviations?: readonly Deviation[];
+  /** The snapshot before this one; returned again when the bytes are the same. */
+  readonly previous?: CardSnapshot | undefined;
+}
+
+/**
+ * Makes a snapshot of a card from the bytes received.
+ *
+ * @throws CardUnreadableError, CardInvalidError and ProtocolVersionError for what is no 1.0 card.
+ */
+export function snapshotCard(bytes: Uint8Array, options: SnapshotOptions): CardSnapshot {
+  const bytesDigest = refusedDigest(bytes);
+  if (options.previous?.bytesDigest === bytesDigest) return options.previous;
+  const { url, mediaType = "" } = options;
+  if (mediaType === "text/html") {
+    throw new CardUnreadableError(url, "html", "found text/html, wanted JSON", bytesDigest);
+  }
+  const json = parseCard(bytes, { url, maxDepth: options.maxDepth });
+  const shaped = shapeCard(json, bytesDigest, url);
+  return Object.freeze({
+    ...shaped,
+    ...digestsOf(json, shaped.card),
+    deviations: Object.freeze([...(options.deviations ?? []), ...shaped.deviations]),
+    bytesDigest,
+    ...(url === undefined ? {} : { url }),
+  });
+}

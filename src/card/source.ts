@@ -1,0 +1,126 @@
+import { type Clock, elapsedMs, type Instant, readInstant } from "../util/clock.ts";
+import { createFlights, type FlightKind } from "./flight.ts";
+import type { CardReader, CardValidators } from "./read.ts";
+import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
+
+/** What a check of the live card saw. */
+export type CardReading =
+  | {
+      readonly kind: "card";
+      readonly snapshot: CardSnapshot;
+      /** Whether the whole card was read, or the server only said that it is unchanged. */
+      readonly via: "full" | "not-modified" | "static";
+      readonly at: Instant;
+      /** Seconds that the answer had spent in caches, where one said so. */
+      readonly ageSeconds?: number;
+    }
+  /** The card is gone: 404, 405 or 410, twice. */
+  | { readonly kind: "withdrawn"; readonly status: number; readonly at: Instant };
+
+/** Where one agent's card is read, again and again, for everybody who holds a lease on it. */
+export interface CardSource {
+  /** URL that is checked; `undefined` for a card that never is. */
+  readonly url: string | undefined;
+  /** The last card that passed every check. */
+  readonly current: CardSnapshot;
+  /** When that card was last seen to be live. */
+  readonly checkedAt: Instant;
+  /**
+   * Reads the live card. An ordinary check is conditional and may share a read in flight; a forced one is a full read
+   * that began after it was asked for.
+   *
+   * @throws the errors of a card read, when there is no telling.
+   */
+  check(kind: FlightKind, signal?: AbortSignal): Promise<CardReading>;
+}
+
+/** What a card source starts from. */
+export interface CardSourceOptions {
+  readonly url: string;
+  readonly read: CardReader;
+  readonly clock: Clock;
+  readonly maxDepth: number;
+  /** After how long a card that was only called unmodified is read in full again. */
+  readonly fullCheckEveryMs: number;
+  /** The first card, as discovered or handed in. */
+  readonly initial: { readonly snapshot: CardSnapshot; readonly validators: CardValidators };
+}
+
+/** Makes the source of a card that lives at a URL. */
+export function createCardSource(options: CardSourceOptions): CardSource {
+  const { url, read, clock, maxDepth } = options;
+  let current = options.initial.snapshot;
+  let validators = options.initial.validators;
+  let checkedAt = readInstant(clock);
+  let readAt = checkedAt;
+  const join = createFlights(readLive);
+
+  async function readLive(kind: FlightKind, signal: AbortSignal): Promise<CardReading> {
+    const canAsk = validators.etag !== undefined || validators.lastModified !== undefined;
+    // A 304 is only the server's word: a validator made from a version text does not move with the content.
+    const isDue = elapsedMs(clock, readAt) >= options.fullCheckEveryMs;
+    const condition = kind === "ordinary" && canAsk && !isDue ? validators : undefined;
+    let answer = await read({ url, validators: condition, signal });
+    if (answer.kind === "not-modified" && !isSameValidator(answer.validators, validators)) {
+      // It is not our card that the server calls unmodified.
+      answer = await read({ url, signal });
+    }
+    // One more look, since a restart of the server shows as a moment of 404.
+    if (answer.kind === "absent") answer = await read({ url, signal });
+    const at = readInstant(clock);
+    if (answer.kind === "absent") return { kind: "withdrawn", status: answer.status, at };
+    const age = answer.ageSeconds === undefined ? {} : { ageSeconds: answer.ageSeconds };
+    if (answer.kind === "not-modified") {
+      checkedAt = at;
+      return { kind: "card", snapshot: current, via: "not-modified", at, ...age };
+    }
+    const snapshot = snapshotCard(answer.bytes, {
+      url,
+      mediaType: answer.mediaType,
+      maxDepth,
+      previous: current,
+    });
+    // Every check passed: only now does the card become the current one.
+    current = snapshot;
+    validators = answer.validators;
+    checkedAt = at;
+    readAt = at;
+    return { kind: "card", snapshot, via: "full", at, ...age };
+  }
+
+  return {
+    url,
+    get current() {
+      return current;
+    },
+    get checkedAt() {
+      return checkedAt;
+    },
+    check: join,
+  };
+}
+
+/** Makes the source of a card that was handed in and is never checked. */
+export function createStaticCardSource(snapshot: CardSnapshot, clock: Clock): CardSource {
+  const checkedAt = readInstant(clock);
+  return {
+    url: undefined,
+    current: snapshot,
+    checkedAt,
+    check: async () => ({ kind: "card", snapshot, via: "static", at: readInstant(clock) }),
+  };
+}
+
+/** A 304 without validators speaks of the one that was sent. */
+function isSameValidator(answered: CardValidators, asked: CardValidators): boolean {
+  if (answered.etag !== undefined && asked.etag !== undefined)
+    return weak(answered.etag) === weak(asked.etag);
+  if (answered.lastModified !== undefined && asked.lastModified !== undefined && asked.etag === undefined) {
+    return answered.lastModified === asked.lastModified;
+  }
+  return true;
+}
+
+function weak(etag: string): string {
+  return etag.replace(/^W\//, "");
+}

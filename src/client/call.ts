@@ -1,0 +1,47 @@
+import type { Message } from "../model/message.ts";
+import { type CardCheck, type OperationName, type Operations, operationFacts } from "../model/operations.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { defaultReadMs, defaultSendMs } from "./options.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborts the call; its reason is rethrown unchanged. */
+  readonly signal?: AbortSignal;
+  /** Budget of the whole call in milliseconds. @default the client's */
+  readonly timeoutMs?: number;
+  /** Headers on this call beside the client's. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One call on its way through. */
+export interface Call<O extends OperationName> {
+  readonly operation: O;
+  readonly request: Operations[O]["request"];
+  /** Who holds the pin that the call depends on. */
+  readonly holder: LeaseHolder;
+  /** What the call asks of the card. */
+  readonly requirements: CardRequirements;
+  readonly options: CallOptions;
+  /** Whether the task is known to exist, so that "not found" is a surprise. */
+  readonly knowsTask: boolean;
+  /** The message that is sent; there for sends only. */
+  readonly message?: Message;
+  /** Whether the call leaves the lease aside: a salvage, or the reads that confirm a cancellation. */
+  readonly isUnleased?: boolean;
+  /** Whether something else than a changed card explains an error: the task's own end does, say. */
+  readonly explains?: (error: unknown) => Promise<boolean>;
+  /** Whether the card was checked for this call a moment ago. */
+  readonly isChecked?: boolean;
+}
+
+/** When the card is checked for a call. */
+export function checkOf<O extends OperationName>(call: Call<O>): CardCheck {
+  return call.isUnleased ? "none" : operationFacts[call.operation].check;
+}
+
+/** Budget of a whole call in milliseconds. */
+export function budgetOf<O extends OperationName>(session: Session, call: Call<O>): number {
+  const usual = call.message ? defaultSendMs : defaultReadMs;
+  return call.options.timeoutMs ?? session.options.timeouts.totalMs ?? usual;
+}

@@ -1,0 +1,104 @@
+import { CancelNotConfirmedError, TaskForgottenError } from "../errors/lifecycle.ts";
+import { TaskNotCancelableError, TaskNotFoundError } from "../errors/protocol.ts";
+import { isTerminalState } from "../model/states.ts";
+import type { Task } from "../model/task.ts";
+import { sleep } from "../util/abort.ts";
+import { elapsedMs, readInstant } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import type { CancelOptions, HandleParts } from "./handle.ts";
+import { callOnce } from "./pipeline.ts";
+import { salvageTask } from "./reads.ts";
+import { receiveTask } from "./receive.ts";
+import type { Session } from "./session.ts";
+
+/** Waits between two looks at a task that is being cancelled: the first, and the longest. */
+const firstLookMs = 250;
+const longestLookMs = 5_000;
+
+/** Cancels a task (3.1.5) and waits until it is seen to be canceled. Asks no card. */
+export async function cancelTask(
+  session: Session,
+  parts: HandleParts,
+  options: CancelOptions,
+): Promise<void> {
+  const { tracked } = parts;
+  const { taskId, task } = tracked.record;
+  // Cancelling twice is as good as once (3.3.1).
+  if (task?.status.state === "TASK_STATE_CANCELED") return;
+  const since = readInstant(session.clock);
+  const { cancelConfirmMs } = session.options;
+  let seen = await requestCancel(session, parts, options);
+  for (let waitMs = firstLookMs; seen && !isTerminalState(seen.status.state); waitMs *= 2) {
+    const leftMs = cancelConfirmMs - elapsedMs(session.clock, since);
+    if (leftMs <= 0) throw new CancelNotConfirmedError(taskId, seen.status.state, cancelConfirmMs);
+    await sleep(session.clock, Math.min(waitMs, longestLookMs, leftMs), options.signal);
+    seen = await look(session, parts, options);
+  }
+  // Forgotten after it was told to stop: there is nothing left to cancel (3.3.1).
+  if (!seen || seen.status.state === "TASK_STATE_CANCELED") return;
+  throw notCancelable(seen);
+}
+
+/** Asks for the cancellation; `undefined` when the task is gone. */
+async function requestCancel(
+  session: Session,
+  parts: HandleParts,
+  options: CancelOptions,
+): Promise<Task | undefined> {
+  const { tracked, holder } = parts;
+  const { taskId, task } = tracked.record;
+  const call = {
+    operation: "CancelTask",
+    request: { id: taskId, ...defined({ metadata: options.metadata }) },
+    holder,
+    requirements: {},
+    options,
+    knowsTask: task !== undefined,
+  } as const;
+  try {
+    return await callOnce(session, call, async ({ answer }) => {
+      tracked.note(answer.deviations);
+      return take(parts, answer.value);
+    });
+  } catch (error) {
+    if (error instanceof TaskNotCancelableError) return (await look(session, parts, options)) ?? fail(error);
+    if (error instanceof TaskNotFoundError && task) throw new TaskForgottenError(task, error);
+    throw error;
+  }
+}
+
+/** Reads the task under no lease; `undefined` when the agent no longer knows it. */
+async function look(session: Session, parts: HandleParts, options: CancelOptions): Promise<Task | undefined> {
+  const { signal, headers } = options;
+  try {
+    const { taskId } = parts.tracked.record;
+    const { task } = await salvageTask(session, parts.holder, taskId, defined({ signal, headers }));
+    return await take(parts, task);
+  } catch (error) {
+    if (error instanceof TaskNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Folds in what was seen on the way out, as far as it is over; a question asked meanwhile stays withheld. */
+async function take(parts: HandleParts, task: Task): Promise<Task> {
+  const { state } = task.status;
+  if (state === "TASK_STATE_CANCELED" || state === "TASK_STATE_FAILED" || state === "TASK_STATE_COMPLETED") {
+    await receiveTask(task, { ...parts, source: "cancel", forceCheck: async () => {} }, { history: true });
+  } else {
+    parts.tracked.judge({ ...parts.tracked.observe(task, "cancel"), state: "TASK_STATE_WORKING" });
+  }
+  return task;
+}
+
+function notCancelable(task: Task): TaskNotCancelableError {
+  return new TaskNotCancelableError({
+    operation: "CancelTask",
+    remoteMessage: `task ${task.id} ended in ${task.status.state}, wanted TASK_STATE_CANCELED`,
+    task,
+  });
+}
+
+function fail(error: unknown): never {
+  throw error;
+}

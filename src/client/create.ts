@@ -1,0 +1,162 @@
+import { createJsonRpcBinding } from "../binding/jsonrpc.ts";
+import { discoverCard, readCardAt } from "../card/discover.ts";
+import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
+import { type CardSnapshot, snapshotCard } from "../card/snapshot.ts";
+import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
+import type { AgentCard } from "../model/card.ts";
+import type { JsonObject } from "../model/schema.ts";
+import { createScope } from "../util/abort.ts";
+import { defined } from "../util/freeze.ts";
+import { redactUrl } from "../util/redact.ts";
+import { createHttp, type HttpExchange } from "../wire/http.ts";
+import { A2AClient } from "./client.ts";
+import { type CredentialScope, credentialHeaders } from "./credentials.ts";
+import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
+import { pinForPlan } from "./renegotiate.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Where an agent's card is: a base URL, the card's own URL, the URL of exactly one document (`{ cardUrl }`, read
+ * verbatim), or the card itself as an object or as the bytes received.
+ */
+export type CardSourceInput =
+  | string
+  | URL
+  | { readonly cardUrl: string | URL }
+  | AgentCard
+  | JsonObject
+  | Uint8Array;
+
+/**
+ * Reads an agent's card, checks it, pins it, and makes the client that plans on it.
+ *
+ * @throws the card errors when there is no usable card; RequirementUnmetError when it does not meet `requires`.
+ * @throws TypeError naming the option for a wrong option.
+ */
+export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {
+  const resolved = resolveOptions(options);
+  const closing = new AbortController();
+  const scope = createScope(resolved.clock, [options.signal]);
+  try {
+    const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
+    const found = await findCard(source, resolved, http, scope.signal);
+    const session: Session = {
+      options: resolved,
+      source: found.source,
+      binding: createJsonRpcBinding({ http, clock: resolved.clock, limits: resolved.limits }),
+      ledger: resolved.ledger,
+      clock: resolved.clock,
+      credentials: found.credentials,
+      closed: closing.signal,
+      lastReading: {
+        kind: "card",
+        snapshot: found.source.current,
+        via: found.source.url === undefined ? "static" : "full",
+        at: found.source.checkedAt,
+        ...defined({ ageSeconds: found.ageSeconds }),
+      },
+    };
+    const pin = resolved.pin ?? pinForPlan(session, found.source.current, resolved.requires);
+    return new A2AClient(session, pin, closing);
+  } catch (error) {
+    throw scope.signal.aborted ? scope.signal.reason : error;
+  } finally {
+    scope.release();
+  }
+}
+
+interface FoundCard {
+  readonly source: CardSource;
+  readonly credentials: CredentialScope;
+  readonly ageSeconds?: number;
+}
+
+/** Finds the card, or takes the one that was handed in, and says where credentials may go. */
+async function findCard(
+  input: CardSourceInput,
+  options: ResolvedOptions,
+  http: HttpExchange,
+  signal: AbortSignal,
+): Promise<FoundCard> {
+  const { clock, limits, revalidateAt, fullCheckEveryMs } = options;
+  const maxDepth = limits.cardDepth;
+  const where = readInput(input);
+  const url = "card" in where ? revalidateAt : where.url;
+  const origins = [...(url === undefined ? [] : [new URL(url).origin]), ...options.allowedOrigins];
+  const credentials: CredentialScope = { credentials: options.credentials, origins: [...new Set(origins)] };
+  if (url === undefined && "card" in where) {
+    if (!options.immutable) {
+      throw new TypeError("immutable: a card that is handed in wants revalidateAt, or immutable: true");
+    }
+    const source = createStaticCardSource(snapshotInput(where.card, maxDepth), clock);
+    return { source, credentials };
+  }
+  const read = cardReader(options, http, credentials);
+  if ("card" in where) {
+    const initial = { snapshot: snapshotInput(where.card, maxDepth, url), validators: {} };
+    return {
+      source: createCardSource({ url: url ?? "", read, clock, maxDepth, fullCheckEveryMs, initial }),
+      credentials,
+    };
+  }
+  const discover = where.isExact ? readCardAt : discoverCard;
+  const found = await discover(where.url, { read, maxDepth, signal });
+  return {
+    source: createCardSource({ url: found.url, read, clock, maxDepth, fullCheckEveryMs, initial: found }),
+    credentials,
+    ...defined({ ageSeconds: found.ageSeconds }),
+  };
+}
+
+function readInput(
+  input: CardSourceInput,
+): { url: string; isExact: boolean } | { card: JsonObject | Uint8Array } {
+  if (typeof input === "string" || input instanceof URL) return { url: checkUrl(input), isExact: false };
+  if (input instanceof Uint8Array) return { card: input };
+  if (typeof input !== "object" || input === null) {
+    throw new TypeError(`source: found ${typeof input}, wanted a URL, { cardUrl }, or a card`);
+  }
+  const { cardUrl } = input as { cardUrl?: string | URL };
+  if (cardUrl !== undefined) return { url: checkUrl(cardUrl), isExact: true };
+  return { card: input as JsonObject };
+}
+
+function checkUrl(input: string | URL): string {
+  const text = String(input);
+  const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isHttp)
+    throw new TypeError(`source: found ${JSON.stringify(redactUrl(text))}, wanted an http or https URL`);
+  const { username, password } = new URL(text);
+  if (username || password)
+    throw new TypeError("source: found a URL with a user name, wanted one without credentials");
+  return text.replace(/#.*$/s, "");
+}
+
+function snapshotInput(card: JsonObject | Uint8Array, maxDepth: number, url?: string): CardSnapshot {
+  const bytes = card instanceof Uint8Array ? card : new TextEncoder().encode(JSON.stringify(card));
+  return snapshotCard(bytes, { url, maxDepth });
+}
+
+function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: CredentialScope): CardReader {
+  const { clock, limits, timeouts } = options;
+  const authorize: CardAuthorizer = async ({ url, challenge, signal }) => {
+    const given = await credentialHeaders(credentials, {
+      url,
+      purpose: "card",
+      card: undefined,
+      signal,
+      ...defined({ challenge }),
+    });
+    return Object.keys(given).length > 0 ? given : undefined;
+  };
+  return createCardReader({
+    http,
+    clock,
+    limits,
+    timeouts,
+    totalMs: timeouts.totalMs ?? defaultReadMs,
+    headers: options.headers,
+    authorize: options.credentials === undefined ? undefined : authorize,
+    alwaysAuthorize: options.cardCredentials === "always",
+  });
+}

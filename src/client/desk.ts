@@ -1,0 +1,129 @@
+import { taskKey } from "../ledger/ledger.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { LedgerEntry, TaskRecord } from "../model/record.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { isoTime } from "../util/clock.ts";
+import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
+import { createHolder, type Holder } from "./holder.ts";
+import type { Session } from "./session.ts";
+import { asLedgerError, TrackedTask } from "./track.ts";
+
+/** What a new handle is pinned to. */
+export interface PinnedPlan {
+  readonly pin: CardPin;
+  readonly requirements: CardRequirements;
+}
+
+/**
+ * Knows every task and handle of one client that somebody still holds: one tracked task for each id, one handle for
+ * each id and pin. What nobody holds any more is let go of; the ledger remembers.
+ */
+export class TaskDesk {
+  readonly #session: Session;
+  readonly #actions: HandleActions;
+  readonly #tracked = createWeakMap<TrackedTask>();
+  readonly #entries = createWeakMap<TaskHandle>();
+  readonly #parts = new WeakMap<TaskHandle, HandleEntry>();
+
+  constructor(session: Session, actions: HandleActions) {
+    this.#session = session;
+    this.#actions = actions;
+  }
+
+  /** The handle of a task that is known here or to the ledger. */
+  async find(taskId: string): Promise<HandleEntry | undefined> {
+    const tracked = await this.#track(taskId);
+    return (
+      tracked && this.entry(tracked, { pin: tracked.record.pin, requirements: tracked.record.requirements })
+    );
+  }
+
+  /** The handle of a task under a plan; a task that is not known yet is written down. */
+  async adopt(taskId: string, contextId: string | undefined, plan: PinnedPlan): Promise<HandleEntry> {
+    const known = await this.#track(taskId);
+    const tracked = known ?? this.#begin(taskId, contextId, plan);
+    if (known && known.record.pin.digest !== plan.pin.digest) known.repin(plan.pin, plan.requirements);
+    await tracked.commit();
+    return this.entry(tracked, plan);
+  }
+
+  /** The one handle of a task and a pin; a handle whose lease is over makes way for a new one. */
+  entry(tracked: TrackedTask, plan: PinnedPlan): HandleEntry {
+    const { taskId } = tracked.record;
+    const key = JSON.stringify([taskId, plan.pin.digest]);
+    const held = this.#entries.get(key);
+    const known = held && this.#parts.get(held);
+    if (known && !known.holder.ended) return known;
+    const holder: Holder = createHolder({
+      ...plan,
+      taskId,
+      renegotiate: async () => ({ handle: await this.#actions.renegotiate({ tracked, holder }, {}) }),
+    });
+    const handle = new TaskHandle(this.#actions, { tracked, holder });
+    const entry = { tracked, holder, handle };
+    this.#parts.set(handle, entry);
+    this.#entries.set(key, handle);
+    return entry;
+  }
+
+  async #track(taskId: string): Promise<TrackedTask | undefined> {
+    const held = this.#tracked.get(taskId);
+    if (held) return held;
+    const { ledger, options, source } = this.#session;
+    let entry: LedgerEntry | undefined;
+    try {
+      entry = await ledger.read(taskKey(source.url ?? "", options.principal, taskId));
+    } catch (error) {
+      throw asLedgerError("read a task", error);
+    }
+    const { record } = entry ?? {};
+    if (!entry || record?.kind !== "task") return undefined;
+    const again = this.#tracked.get(taskId);
+    if (again) return again;
+    const tracked = new TrackedTask(this.#session, record, entry as LedgerEntry<TaskRecord>);
+    this.#tracked.set(taskId, tracked);
+    return tracked;
+  }
+
+  #begin(taskId: string, contextId: string | undefined, plan: PinnedPlan): TrackedTask {
+    const { options, source, clock } = this.#session;
+    const tracked = new TrackedTask(
+      this.#session,
+      Object.freeze({
+        kind: "task",
+        schema: 1,
+        cardUrl: source.url ?? "",
+        principal: options.principal,
+        taskId,
+        ...(contextId === undefined ? {} : { contextId }),
+        pin: plan.pin,
+        formerPins: Object.freeze([]),
+        requirements: plan.requirements,
+        deviations: Object.freeze([]),
+        updatedAt: isoTime(clock.now()),
+      }),
+    );
+    this.#tracked.set(taskId, tracked);
+    return tracked;
+  }
+}
+
+interface WeakValues<T extends object> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+}
+
+/** A map that does not keep its values alive, and drops the keys of those that are gone. */
+function createWeakMap<T extends object>(): WeakValues<T> {
+  const refs = new Map<string, WeakRef<T>>();
+  const registry = new FinalizationRegistry<string>((key) => {
+    if (refs.get(key)?.deref() === undefined) refs.delete(key);
+  });
+  return {
+    get: (key) => refs.get(key)?.deref(),
+    set(key, value) {
+      refs.set(key, new WeakRef(value));
+      registry.register(value, key);
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import type { Artifact } from "../model/artifact.ts";
+import type { Deviation } from "../model/deviation.ts";
+import type { StreamResponse } from "../model/events.ts";
+import type { Lease } from "../model/lease.ts";
+import type { Message } from "../model/message.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { TaskRecord } from "../model/record.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import type { JsonObject } from "../model/schema.ts";
+import type { TaskState } from "../model/states.ts";
+import type { Task } from "../model/task.ts";
+import type { CallOptions } from "./call.ts";
+import type { Holder } from "./holder.ts";
+import type { MessageInput, SendOptions } from "./message.ts";
+import type { TrackedTask } from "./track.ts";
+
+/** Answer to a sent message: the task that works on it, or a message that is the whole answer (3.1.1). */
+export type SendReply = { readonly task: TaskHandle } | { readonly message: Message };
+
+/** Options of a read of one task. */
+export interface GetOptions extends CallOptions {
+  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
+  readonly historyLength?: number;
+}
+
+/** Options of a cancellation. */
+export interface CancelOptions extends CallOptions {
+  /** Free-form metadata of the request. */
+  readonly metadata?: JsonObject;
+}
+
+/** A task read outside the lease, once and raw, so that finished work is never out of reach. */
+export interface SalvagedTask {
+  /** The task as the agent gave it. */
+  readonly task: Task;
+  /** Says that no card stands behind it: do not plan on it. */
+  readonly unleased: true;
+  /** When it was read, RFC 3339. */
+  readonly readAt: string;
+}
+
+/** What a renegotiation may be told. */
+export interface RenegotiateOptions extends CallOptions {
+  /** What the plan needs from now on. @default what it needed so far */
+  readonly requires?: CardRequirements;
+}
+
+/** Frames of a stream that could not be used and were skipped. */
+export interface SkippedFrames {
+  /** How many. */
+  readonly count: number;
+  /** The first of them: why, and its beginning. */
+  readonly first?: { readonly reason: string; readonly snippet: string };
+}
+
+/**
+ * One stream of the spec's events, in order (3.1.2, 3.1.6). It ends when the task is settled: over, or waiting for the
+ * caller. It can be iterated once; leaving the loop closes the connection, not the task.
+ *
+ * Iterating throws `StreamInterruptedError` when the stream is cut before that, the typed error of an error frame,
+ * `CardDriftError` when an event surprises and the card turns out to have changed, `LifecycleMismatchError`, and
+ * `SendOutcomeUnknownError` when a stream that a send opened is cut before its first event.
+ */
+export interface TaskStream extends AsyncIterable<StreamResponse>, AsyncDisposable {
+  /** Handle of the task, once it is known: at once for a subscription, with the first event for a send. */
+  readonly task: TaskHandle | undefined;
+  /** Frames that could not be used and were skipped. */
+  readonly skipped: SkippedFrames;
+  /** Closes the connection. The task goes on. */
+  close(): void;
+}
+
+/** What a handle is made of. */
+export interface HandleParts {
+  readonly tracked: TrackedTask;
+  readonly holder: Holder;
+}
+
+/** A handle and what it is made of. */
+export interface HandleEntry extends HandleParts {
+  readonly handle: TaskHandle;
+}
+
+/** What a handle can have done for it. */
+export interface HandleActions {
+  lease(pin: CardPin): Lease;
+  get(entry: HandleEntry, options: GetOptions): Promise<void>;
+  subscribe(entry: HandleEntry, options: CallOptions): Promise<TaskStream>;
+  send(entry: HandleEntry, input: MessageInput, options: SendOptions): Promise<SendReply>;
+  start(input: MessageInput, options: SendOptions): Promise<SendReply>;
+  cancel(entry: HandleEntry, options: CancelOptions): Promise<void>;
+  salvage(entry: HandleEntry, options: CallOptions): Promise<SalvagedTask>;
+  renegotiate(parts: HandleParts, options: RenegotiateOptions): Promise<TaskHandle>;
+}
+
+/**
+ * One task at an agent, pinned to the card that it was planned against. Before each step that depends on the card the
+ * live card is checked; when it is another one, the step throws `CardDriftError` and so does every later one, until the
+ * caller renegotiates. There is one handle for each task and pin.
+ */
+export class TaskHandle {
+  readonly #actions: HandleActions;
+  readonly #entry: HandleEntry;
+
+  /** @internal */
+  constructor(actions: HandleActions, parts: HandleParts) {
+    this.#actions = actions;
+    this.#entry = { ...parts, handle: this };
+  }
+
+  /** The task's id. */
+  get id(): string {
+    return this.#entry.tracked.record.taskId;
+  }
+
+  /** The context that the task belongs to, once it is known. */
+  get contextId(): string | undefined {
+    return this.#entry.tracked.record.contextId;
+  }
+
+  /** The task as it was last seen, frozen; `undefined` until it was. */
+  get task(): Task | undefined {
+    return this.#entry.tracked.record.task;
+  }
+
+  /** The state it was last seen in; `TASK_STATE_UNSPECIFIED` until it was. */
+  get state(): TaskState {
+    return this.task?.status.state ?? "TASK_STATE_UNSPECIFIED";
+  }
+
+  /** Its outputs so far, frozen. */
+  get artifacts(): readonly Artifact[] {
+    return this.#entry.tracked.artifacts;
+  }
+
+  /** What broke the spec on the way and could be read. */
+  get deviations(): readonly Deviation[] {
+    return this.#entry.tracked.record.deviations;
+  }
+
+  /** What the task was planned against. Never changes: another pin is another handle. */
+  get pin(): CardPin {
+    return this.#entry.holder.pin;
+  }
+
+  /** The lease on the pin as it stands after the last check. */
+  get lease(): Lease {
+    return this.#actions.lease(this.pin);
+  }
+
+  /** Aborted when the lease ends, with the `CardDriftError` as its reason. */
+  get signal(): AbortSignal {
+    return this.#entry.holder.signal;
+  }
+
+  /**
+   * Reads the task (3.1.3), with a check of the card alongside. Resolves to this handle, refreshed.
+   *
+   * @throws CardDriftError, LeaseUnverifiableError, TaskForgottenError, LifecycleMismatchError, the protocol and
+   * transport errors.
+   */
+  async get(options: GetOptions = {}): Promise<this> {
+    await this.#actions.get(this.#entry, options);
+    return this;
+  }
+
+  /**
+   * Subscribes to the task (3.1.6), with a check of the card alongside. Resolves when the head of the stream was
+   * accepted.
+   *
+   * @throws as {@link TaskHandle.get} does, and CapabilityMissingError where the card does not stream.
+   */
+  subscribe(options: CallOptions = {}): Promise<TaskStream> {
+    return this.#actions.subscribe(this.#entry, options);
+  }
+
+  /**
+   * Sends the next message of this task, after a check of the card.
+   *
+   * @throws TaskTerminalError when the task is over; nothing was sent then. CardDriftError, LeaseUnverifiableError and
+   * RequirementUnmetError likewise. SendOutcomeUnknownError when no usable answer came back.
+   */
+  sendMessage(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
+    return this.#actions.send(this.#entry, input, options);
+  }
+
+  /**
+   * Starts a new task in this task's context, under the client's plan. Throws as `client.sendMessage` does.
+   *
+   * @throws TypeError while the context is not known yet.
+   */
+  continueInContext(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
+    const { contextId } = this;
+    if (contextId === undefined) {
+      return Promise.reject(new TypeError(`task ${this.id} has no known context; call get() first`));
+    }
+    return this.#actions.start(input, { ...options, contextId });
+  }
+
+  /**
+   * Cancels the task (3.1.5) and waits until it is seen to be canceled. Depends on no card: leaving is always
+   * possible. Resolves to this handle.
+   *
+   * @throws TaskNotCancelableError when the task ended otherwise; CancelNotConfirmedError when it goes on;
+   * TaskForgottenError; the protocol and transport errors.
+   */
+  async cancel(options: CancelOptions = {}): Promise<this> {
+    await this.#actions.cancel(this.#entry, options);
+    return this;
+  }
+
+  /**
+   * Reads the task once and raw at the pinned interface, without a lease, so that finished work is never out of reach.
+   * The handle does not take it over.
+   *
+   * @throws the protocol and transport errors.
+   */
+  salvage(options: CallOptions = {}): Promise<SalvagedTask> {
+    return this.#actions.salvage(this.#entry, options);
+  }
+
+  /**
+   * Reads the live card in full and pins the task to it. Resolves to another handle; this one keeps throwing, and
+   * neither the client nor other handles are touched.
+   *
+   * @throws RequirementUnmetError when the live card does not meet the plan; the errors of a card read.
+   */
+  renegotiate(options: RenegotiateOptions = {}): Promise<TaskHandle> {
+    return this.#actions.renegotiate(this.#entry, options);
+  }
+
+  /** The record of the task: pin, requirements, last state, deviations. Holds no secret. */
+  toJSON(): TaskRecord {
+    return this.#entry.tracked.record;
+  }
+}

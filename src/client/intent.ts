@@ -1,0 +1,59 @@
+import { intentKey } from "../ledger/ledger.ts";
+import type { Message } from "../model/message.ts";
+import type { IntentRecord, IntentState, LedgerEntry } from "../model/record.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { isoTime } from "../util/clock.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+import { asLedgerError } from "./track.ts";
+
+/** The intent to send one message, in the ledger before it leaves. */
+export interface Intent {
+  /** Says what became of it. */
+  close(state: Exclude<IntentState, "open">): Promise<void>;
+  /** Says that the same message leaves once more. */
+  reopen(): Promise<void>;
+}
+
+/**
+ * Writes the intent to send a message.
+ *
+ * @throws LedgerUnavailableError and LedgerConflictError; then nothing may be sent.
+ */
+export async function openIntent(
+  session: Session,
+  message: Message,
+  holder: LeaseHolder,
+  requirements: CardRequirements,
+): Promise<Intent> {
+  const { ledger, clock, options, source } = session;
+  const cardUrl = source.url ?? "";
+  const key = intentKey(cardUrl, options.principal, message.messageId);
+  const { contextId, taskId } = message;
+  let entry: LedgerEntry | undefined;
+
+  async function write(state: IntentState): Promise<void> {
+    const record: IntentRecord = {
+      kind: "intent",
+      schema: 1,
+      cardUrl,
+      principal: options.principal,
+      messageId: message.messageId,
+      ...(contextId === undefined ? {} : { contextId }),
+      ...(taskId === undefined ? {} : { taskId }),
+      pin: holder.pin,
+      requirements,
+      state,
+      updatedAt: isoTime(clock.now()),
+    };
+    try {
+      // A message that is sent again by its caller has an intent already.
+      entry ??= await ledger.read(key);
+      entry = await ledger.write(key, record, entry?.revision ?? 0);
+    } catch (error) {
+      throw asLedgerError("keep the intent to send a message", error);
+    }
+  }
+
+  await write("open");
+  return { close: write, reopen: () => write("open") };
+}

@@ -1,0 +1,83 @@
+import type { Message } from "../model/message.ts";
+import { type Part, partMediaType } from "../model/part.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import type { JsonObject } from "../model/schema.ts";
+import { deepFreeze, defined } from "../util/freeze.ts";
+import { createUuid } from "../util/uuid.ts";
+import type { CallOptions } from "./call.ts";
+
+/** What can be sent: a text, parts, or a whole message. */
+export type MessageInput = string | readonly Part[] | MessageFields;
+
+/** A message whose id and role may be left to the library. */
+export type MessageFields = Omit<Message, "messageId" | "role"> &
+  Partial<Pick<Message, "messageId" | "role">>;
+
+/** Options of a send. */
+export interface SendOptions extends CallOptions {
+  /** What this plan needs from the card, beside what the client's plans need. */
+  readonly requires?: CardRequirements;
+  /** Context to send to; without a task it starts a new one there. */
+  readonly contextId?: string;
+  /** Tasks that the message refers to. */
+  readonly referenceTaskIds?: readonly string[];
+  /** Free-form metadata of the request. */
+  readonly metadata?: JsonObject;
+  /** Media types that the caller can take. */
+  readonly acceptedOutputModes?: readonly string[];
+  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
+  readonly historyLength?: number;
+  /** Whether the answer is to wait until the task is settled. @default false: the handle is how one waits */
+  readonly blocking?: boolean;
+}
+
+/**
+ * Makes the message that is sent.
+ *
+ * @throws TypeError for an empty or wrong input.
+ */
+export function createMessage(
+  input: MessageInput,
+  options: SendOptions,
+  context: {
+    readonly random: (() => number) | undefined;
+    readonly taskId?: string;
+    readonly contextId?: string;
+  },
+): Message {
+  const given: MessageFields =
+    typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: input } : input;
+  if (!Array.isArray(given?.parts) || given.parts.length === 0) {
+    throw new TypeError("message: found no parts, wanted a text, parts, or a message with at least one part");
+  }
+  const { taskId } = context;
+  if (taskId !== undefined && given.taskId !== undefined && given.taskId !== taskId) {
+    throw new TypeError(`message.taskId: found ${given.taskId}, wanted ${taskId}, the handle's own task`);
+  }
+  return deepFreeze({
+    ...given,
+    messageId: given.messageId ?? createUuid(context.random),
+    role: given.role ?? "ROLE_USER",
+    parts: [...given.parts],
+    ...defined({
+      taskId: taskId ?? given.taskId,
+      contextId: given.contextId ?? options.contextId ?? context.contextId,
+      referenceTaskIds: given.referenceTaskIds ?? options.referenceTaskIds,
+    }),
+  });
+}
+
+/** What a message by itself asks of the card: that its media types are accepted. */
+export function impliedRequirements(message: Message, options: SendOptions): CardRequirements {
+  const inputModes = message.parts.map(partMediaType).filter((mode) => mode !== undefined);
+  const outputModes = options.acceptedOutputModes;
+  // The agent has to meet one of the accepted modes, not all: only a single one is a demand.
+  return {
+    ...(inputModes.length > 0 ? { inputModes } : {}),
+    ...(outputModes?.length === 1 ? { outputModes } : {}),
+  };
+}
+
+function isParts(input: readonly Part[] | MessageFields): input is readonly Part[] {
+  return Array.isArray(input);
+}

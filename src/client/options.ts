@@ -1,0 +1,157 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import { createMemoryLedger } from "../ledger/memory.ts";
+import type { CardComparison } from "../model/drift.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
+import type { FetchLike } from "../wire/http.ts";
+import { defaultLimits, type Limits } from "../wire/limits.ts";
+import type { Credentials } from "./credentials.ts";
+import { checkHeaders } from "./headers.ts";
+
+/** How long things may take, in milliseconds. */
+export interface TimeoutOptions {
+  /** From a request to the head of its answer. @default 30 000; a send has its whole budget */
+  readonly firstByteMs?: number;
+  /** Longest silence in the middle of an answer or a stream; any byte counts as life. @default 60 000 */
+  readonly idleMs?: number;
+  /** From the head of a stream to its first event. @default 30 000 */
+  readonly firstEventMs?: number;
+  /** A whole call. @default 30 000 for reads, 300 000 for sends, none for streams */
+  readonly totalMs?: number;
+}
+
+/** Options of {@link createClient}. Everything has a default. */
+export interface ClientOptions {
+  /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin only. */
+  readonly credentials?: Credentials;
+  /** Whether card reads carry credentials unasked. @default "on-demand" */
+  readonly cardCredentials?: "on-demand" | "always";
+  /** Origins beside the card's own that credentials and `headers` may go to, `"https://rpc.example.com"`. */
+  readonly allowedOrigins?: readonly string[];
+  /** Stable id of whom the calls are made for; never a token. @default "default" */
+  readonly principal?: string;
+  /** What every plan of this client needs from the card. */
+  readonly requires?: CardRequirements;
+  /** URIs of extensions that the caller supports; those that the card lists are declared on every call. */
+  readonly extensions?: readonly string[];
+  /** A pin taken elsewhere; the first send is checked against it. @default a pin of the card that was read */
+  readonly pin?: CardPin;
+  /** Which digest decides whether the card is the same. @default "content" */
+  readonly compare?: CardComparison;
+  /** For a card that is handed in: the URL where it is checked. */
+  readonly revalidateAt?: string;
+  /** For a card that is handed in: that it is never checked. @default false */
+  readonly immutable?: boolean;
+  /** How often a lease that was renewed by 304 alone is read in full. @default 60 000 */
+  readonly fullCheckEveryMs?: number;
+  /** How long `cancel()` waits to see the task canceled. @default 30 000 */
+  readonly cancelConfirmMs?: number;
+  /** Headers on every request to the card's origin and the allowed ones, card reads included. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Budgets of time. */
+  readonly timeouts?: TimeoutOptions;
+  /** Bounds on what comes back. */
+  readonly limits?: Partial<Limits>;
+  /** Where handles and intents are remembered. @default memory, for this client alone */
+  readonly ledger?: Ledger;
+  /** The platform's fetch, or one of your own: for proxies, mutual TLS, tests. @default globalThis.fetch */
+  readonly fetch?: FetchLike;
+  /** Time. @default the machine's clock */
+  readonly clock?: Clock;
+  /** Chance, from 0 up to 1. @default the platform's */
+  readonly random?: () => number;
+  /** Aborts the reading of the card in {@link createClient}. */
+  readonly signal?: AbortSignal;
+}
+
+/** The options with their defaults in. */
+export interface ResolvedOptions
+  extends Required<
+    Omit<ClientOptions, "credentials" | "pin" | "revalidateAt" | "signal" | "timeouts" | "limits" | "random">
+  > {
+  readonly credentials: Credentials | undefined;
+  readonly pin: CardPin | undefined;
+  readonly revalidateAt: string | undefined;
+  readonly timeouts: Required<Omit<TimeoutOptions, "totalMs">> & { readonly totalMs: number | undefined };
+  readonly limits: Limits;
+  readonly random: (() => number) | undefined;
+}
+
+/** Budget of a read in all, where the caller names none, in milliseconds. */
+export const defaultReadMs = 30_000;
+/** Budget of a send in all, where the caller names none, in milliseconds: agents that ignore `returnImmediately` exist. */
+export const defaultSendMs = 300_000;
+
+/**
+ * Checks the options once, at the door, and puts the defaults in.
+ *
+ * @throws TypeError naming the option.
+ */
+export function resolveOptions(given: ClientOptions): ResolvedOptions {
+  checkNumbers(given);
+  checkChoice("compare", given.compare, ["content", "structure"]);
+  checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
+  for (const origin of given.allowedOrigins ?? []) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new TypeError(
+        `allowedOrigins: found ${JSON.stringify(origin)}, wanted an origin like "https://a.example"`,
+      );
+    }
+  }
+  const { credentials } = given;
+  if (
+    credentials !== undefined &&
+    typeof credentials !== "function" &&
+    typeof credentials?.bearer !== "string"
+  ) {
+    throw new TypeError("credentials: found neither { bearer } nor a function");
+  }
+  const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);
+  return Object.freeze({
+    credentials,
+    cardCredentials: given.cardCredentials ?? "on-demand",
+    allowedOrigins: given.allowedOrigins ?? [],
+    principal: given.principal ?? "default",
+    requires: given.requires ?? {},
+    extensions: given.extensions ?? [],
+    pin: given.pin,
+    compare: given.compare ?? "content",
+    revalidateAt: given.revalidateAt,
+    immutable: given.immutable ?? false,
+    fullCheckEveryMs: given.fullCheckEveryMs ?? 60_000,
+    cancelConfirmMs: given.cancelConfirmMs ?? 30_000,
+    headers: checkHeaders("headers", given.headers ?? {}),
+    timeouts: Object.freeze({
+      firstByteMs: given.timeouts?.firstByteMs ?? 30_000,
+      idleMs: given.timeouts?.idleMs ?? 60_000,
+      firstEventMs: given.timeouts?.firstEventMs ?? 30_000,
+      totalMs: given.timeouts?.totalMs,
+    }),
+    limits: Object.freeze({ ...defaultLimits, ...given.limits }),
+    ledger: given.ledger ?? createMemoryLedger(),
+    fetch: given.fetch ?? platformFetch,
+    clock: given.clock ?? systemClock,
+    random: given.random,
+  });
+}
+
+function checkNumbers(given: ClientOptions): void {
+  const named: readonly (readonly [string, unknown])[] = [
+    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
+    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
+    ["fullCheckEveryMs", given.fullCheckEveryMs],
+    ["cancelConfirmMs", given.cancelConfirmMs],
+  ];
+  for (const [name, value] of named) {
+    if (value === undefined) continue;
+    if (typeof value !== "number" || Number.isNaN(value) || value < 0) {
+      throw new TypeError(`${name}: found ${String(value)}, wanted a number of at least 0`);
+    }
+  }
+}
+
+function checkChoice(name: string, found: string | undefined, wanted: readonly string[]): void {
+  if (found === undefined || wanted.includes(found)) return;
+  throw new TypeError(`${name}: found ${JSON.stringify(found)}, wanted ${wanted.join(" or ")}`);
+}

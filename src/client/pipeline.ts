@@ -1,0 +1,211 @@
+import type {
+  BindingAnswer,
+  BindingCall,
+  BindingStream,
+  StreamingOperation,
+  UnaryOperation,
+} from "../binding/binding.ts";
+import { AuthenticationError } from "../errors/auth.ts";
+import { CardDriftError } from "../errors/lease.ts";
+import { SendOutcomeUnknownError } from "../errors/sending.ts";
+import { TimeoutError } from "../errors/transport.ts";
+import type { OperationName, Operations } from "../model/operations.ts";
+import { createScope, type Scope } from "../util/abort.ts";
+import { attemptCall } from "./attempt.ts";
+import { budgetOf, type Call, checkOf } from "./call.ts";
+import { checkLease, requirePinned } from "./check.ts";
+import { canRefresh } from "./credentials.ts";
+import { type Intent, openIntent } from "./intent.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+import { isSurprise, isUnknownOutcome } from "./surprise.ts";
+
+/** What a finished exchange hands on to the steps that need the answer's meaning: fold it in, keep it. */
+export interface Passage<T> {
+  readonly answer: T;
+  /** The intent of a send, to be closed once its answer is kept. */
+  readonly intent: Intent | undefined;
+  /** Asks for the live card because of what the answer says, before anybody sees it. */
+  readonly forceCheck: (holder: LeaseHolder, cause?: unknown) => Promise<void>;
+}
+
+/**
+ * Carries out a call that is answered once. The order of its steps is the library's promise: no card-dependent request
+ * leaves under a broken lease, and nothing is delivered before the card was judged.
+ */
+export async function callOnce<O extends UnaryOperation, R>(
+  session: Session,
+  call: Call<O>,
+  settle: (passage: Passage<BindingAnswer<Operations[O]["response"]>>) => Promise<R>,
+): Promise<R> {
+  const scope = scopeOf(session, call, budgetOf(session, call));
+  try {
+    const exchange = (wire: BindingCall) => session.binding.call(call.operation, call.request, wire);
+    const { answer, intent } = await pass(session, call, scope, exchange);
+    return await settle({ answer, intent, forceCheck: forcedCheck(session, call, scope.signal) });
+  } catch (error) {
+    throw isCallersAbort(scope) ? scope.signal.reason : error;
+  } finally {
+    scope.release();
+  }
+}
+
+/** A stream whose head was accepted. The scope lives as long as the stream does. */
+export interface OpenedStream extends Passage<BindingStream> {
+  readonly scope: Scope;
+  /** Judges the card because of an error in the middle of the stream; always throws. */
+  readonly fail: (error: unknown, holder: LeaseHolder, knowsTask: boolean) => Promise<never>;
+}
+
+/** Opens a stream, through the same steps. */
+export async function openStream<O extends StreamingOperation>(
+  session: Session,
+  call: Call<O>,
+): Promise<OpenedStream> {
+  const scope = scopeOf(session, call, call.options.timeoutMs ?? session.options.timeouts.totalMs);
+  try {
+    const exchange = (wire: BindingCall) => session.binding.open(call.operation, call.request, wire);
+    const { answer, intent } = await pass(session, call, scope, exchange);
+    const forceCheck = forcedCheck(session, call, scope.signal);
+    const fail: OpenedStream["fail"] = async (error, holder, knowsTask) => {
+      if (scope.signal.aborted) throw scope.signal.reason;
+      if (isSurprise(error, knowsTask)) await forceCheck(holder, error);
+      throw error;
+    };
+    if (answer.deviations.length > 0) await forceCheck(call.holder);
+    return { answer, intent, scope, forceCheck, fail };
+  } catch (error) {
+    const thrown = isCallersAbort(scope) ? scope.signal.reason : error;
+    scope.abort(error);
+    scope.release();
+    throw thrown;
+  }
+}
+
+/** Steps 1 to 5: what the call asks, the lease, the intent, one exchange. */
+async function pass<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  scope: Scope,
+  exchange: (wire: BindingCall) => Promise<T>,
+): Promise<{ answer: T; intent: Intent | undefined }> {
+  const { holder, operation, requirements } = call;
+  const check = checkOf(call);
+  if (check !== "none") {
+    if (holder.ended) throw holder.ended;
+    requirePinned(session, operation, holder.pin, requirements);
+  }
+  const ordinary = () =>
+    checkLease(session, {
+      holder,
+      requirements,
+      phase: { operation, check: "before" },
+      signal: scope.signal,
+    });
+  const isChecked = check === "none" || call.isChecked === true;
+  if (check === "before" && !isChecked) await ordinary();
+  const intent = call.message ? await openIntent(session, call.message, holder, requirements) : undefined;
+  const attempt = () => attemptCall(session, call, scope.signal, exchange);
+  try {
+    const answer =
+      check === "alongside" && !isChecked ? await alongside(session, call, scope, exchange) : await attempt();
+    return { answer, intent };
+  } catch (error) {
+    return { answer: await recover(session, call, scope, { error, exchange, intent }), intent };
+  }
+}
+
+/** The exchange and the check leave together; a drift cancels the exchange, and nothing is delivered before both are in. */
+async function alongside<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  scope: Scope,
+  exchange: (wire: BindingCall) => Promise<T>,
+): Promise<T> {
+  const { holder, requirements, operation } = call;
+  const wire = createScope(session.clock, [scope.signal]);
+  const phase = { operation, check: "alongside" } as const;
+  const checking = checkLease(session, { holder, requirements, phase, signal: scope.signal });
+  const exchanging = attemptCall(session, call, wire.signal, exchange);
+  exchanging.catch(() => {});
+  try {
+    await checking;
+  } catch (error) {
+    wire.abort(error);
+    wire.release();
+    // An answer that had come in all the same is let go of, and its connection with it.
+    exchanging.then(closeIfStream, () => {});
+    if (!(error instanceof CardDriftError)) throw new NotASurprise(error);
+    throw error;
+  }
+  // The link to the call's scope stays: a stream goes on under it.
+  return exchanging;
+}
+
+/** Carries a failed check past the judgement of surprises. */
+class NotASurprise {
+  constructor(readonly error: unknown) {}
+}
+
+function closeIfStream(answer: unknown): void {
+  if (
+    typeof answer === "object" &&
+    answer !== null &&
+    "close" in answer &&
+    typeof answer.close === "function"
+  ) {
+    answer.close();
+  }
+}
+
+/** What a failed exchange leads to: a drift with the failure as its cause, one more try with fresh credentials, or the failure. */
+async function recover<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  scope: Scope,
+  failed: { error: unknown; exchange: (wire: BindingCall) => Promise<T>; intent: Intent | undefined },
+): Promise<T> {
+  const { error, exchange, intent } = failed;
+  if (isCallersAbort(scope)) throw scope.signal.reason;
+  if (error instanceof NotASurprise) throw error.error;
+  if (error instanceof CardDriftError) throw error;
+  const outcome =
+    call.message && isUnknownOutcome(error) ? new SendOutcomeUnknownError(call.message, error) : error;
+  await intent?.close(outcome === error ? "refused" : "unknown");
+  if (checkOf(call) === "none") throw outcome;
+  if (!isSurprise(error, call.knowsTask) || (await call.explains?.(error))) throw outcome;
+  await forcedCheck(session, call, scope.signal)(call.holder, outcome);
+  if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
+  // 401 is a refusal before any work, so the same message may go once more, with the credentials of a second asking.
+  await intent?.reopen();
+  try {
+    return await attemptCall(session, call, scope.signal, exchange, error.challenge ?? "");
+  } catch (again) {
+    const second =
+      call.message && isUnknownOutcome(again) ? new SendOutcomeUnknownError(call.message, again) : again;
+    await intent?.close(second === again ? "refused" : "unknown");
+    throw second;
+  }
+}
+
+function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, signal: AbortSignal) {
+  const { operation, requirements } = call;
+  return (holder: LeaseHolder, cause?: unknown) =>
+    checkLease(session, { holder, requirements, phase: { operation, check: "forced" }, signal, cause });
+}
+
+/** Whether the caller, or the closing of the client, ended the call, and not its own budget of time. */
+function isCallersAbort(scope: Scope): boolean {
+  return scope.signal.aborted && !(scope.signal.reason instanceof TimeoutError);
+}
+
+function scopeOf<O extends OperationName>(
+  session: Session,
+  call: Call<O>,
+  totalMs: number | undefined,
+): Scope {
+  const scope = createScope(session.clock, [call.options.signal, session.closed]);
+  if (totalMs !== undefined) {
+    scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));
+  }
+  return scope;
+}

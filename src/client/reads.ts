@@ -1,0 +1,114 @@
+import { TaskForgottenError } from "../errors/lifecycle.ts";
+import { TaskNotFoundError, UnsupportedOperationError } from "../errors/protocol.ts";
+import { isTerminalState } from "../model/states.ts";
+import { isoTime } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import type { CallOptions } from "./call.ts";
+import type { GetOptions, HandleEntry, SalvagedTask, TaskStream } from "./handle.ts";
+import { callOnce, openStream } from "./pipeline.ts";
+import { receiveTask } from "./receive.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+import { createTaskStream } from "./stream.ts";
+
+/** Reads a task (3.1.3), with a check of the card alongside, and folds it in. */
+export async function getTask(
+  session: Session,
+  entry: HandleEntry,
+  options: GetOptions,
+  isChecked = false,
+): Promise<void> {
+  const { tracked, holder } = entry;
+  const { historyLength } = options;
+  const knowsTask = tracked.last !== undefined;
+  const request = { id: entry.handle.id, ...defined({ historyLength }) };
+  const call = {
+    operation: "GetTask",
+    request,
+    holder,
+    requirements: holder.requirements,
+    options,
+    knowsTask,
+    isChecked,
+  } as const;
+  try {
+    await callOnce(session, call, async ({ answer, forceCheck }) => {
+      tracked.note(answer.deviations);
+      const omissions = { history: historyLength !== undefined };
+      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck }, omissions);
+    });
+  } catch (error) {
+    throw forgotten(entry, error);
+  }
+}
+
+/** Subscribes to a task (3.1.6), with a check of the card alongside. */
+export async function subscribeToTask(
+  session: Session,
+  entry: HandleEntry,
+  options: CallOptions,
+  isChecked = false,
+): Promise<TaskStream> {
+  const { holder, handle } = entry;
+  const knowsTask = entry.tracked.last !== undefined;
+  const explains = async (error: unknown) => {
+    // 3.1.6: a finished task can't be subscribed to, and that is no sign of another card.
+    if (!(error instanceof UnsupportedOperationError)) return false;
+    return isFinished(session, holder, handle.id, options);
+  };
+  try {
+    const opened = await openStream(session, {
+      operation: "SubscribeToTask",
+      request: { id: handle.id },
+      holder,
+      requirements: holder.requirements,
+      options,
+      knowsTask,
+      explains,
+      isChecked,
+    });
+    return createTaskStream({ opened, plan: holder, task: entry, adopt: async () => entry });
+  } catch (error) {
+    throw forgotten(entry, error);
+  }
+}
+
+/** Reads a task once and raw at the pinned interface, under no lease. */
+export async function salvageTask(
+  session: Session,
+  holder: LeaseHolder,
+  taskId: string,
+  options: CallOptions,
+): Promise<SalvagedTask> {
+  const call = {
+    operation: "GetTask",
+    request: { id: taskId },
+    holder,
+    requirements: {},
+    options,
+    knowsTask: false,
+    isUnleased: true,
+  } as const;
+  return callOnce(session, call, async ({ answer }) =>
+    Object.freeze({ task: answer.value, unleased: true as const, readAt: isoTime(session.clock.now()) }),
+  );
+}
+
+async function isFinished(
+  session: Session,
+  holder: LeaseHolder,
+  taskId: string,
+  options: CallOptions,
+): Promise<boolean> {
+  try {
+    const { task } = await salvageTask(session, holder, taskId, options);
+    return isTerminalState(task.status.state);
+  } catch {
+    // The task could not be read, so it explains nothing.
+    return false;
+  }
+}
+
+function forgotten(entry: HandleEntry, error: unknown): unknown {
+  const { task } = entry.handle;
+  return error instanceof TaskNotFoundError && task ? new TaskForgottenError(task, error) : error;
+}

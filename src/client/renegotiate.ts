@@ -1,0 +1,69 @@
+import { requireInterface } from "../card/interface.ts";
+import { attemptOf } from "../card/read.ts";
+import type { CardSnapshot } from "../card/snapshot.ts";
+import { A2ALeaseError } from "../errors/base.ts";
+import { CardNotFoundError } from "../errors/card.ts";
+import { LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
+import { pinSnapshot } from "../lease/pin.ts";
+import { unmetRequirements } from "../lease/requirements.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { createScope } from "../util/abort.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Reads the live card and takes a pin of it that meets the requirements.
+ *
+ * @throws LeaseUnverifiableError when the card can't be read; CardNotFoundError when it is gone; RequirementUnmetError
+ * when it does not meet the plan; CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError when it can't be
+ * called.
+ */
+export async function pinLiveCard(
+  session: Session,
+  kind: "ordinary" | "forced",
+  requirements: CardRequirements,
+  signal: AbortSignal | undefined,
+): Promise<CardPin> {
+  const { source, clock } = session;
+  const scope = createScope(clock, [signal, session.closed]);
+  try {
+    const reading = await source.check(kind, scope.signal);
+    if (reading.kind === "withdrawn") {
+      throw new CardNotFoundError([attemptOf(source.url ?? "", reading.status)]);
+    }
+    const pin = pinForPlan(session, reading.snapshot, requirements);
+    session.lastReading = reading;
+    return pin;
+  } catch (error) {
+    if (scope.signal.aborted) throw scope.signal.reason;
+    throw asRenegotiationError(source.url ?? "", error);
+  } finally {
+    scope.release();
+  }
+}
+
+/** Takes a pin of a card for a plan, or throws why the plan can't stand on it. */
+export function pinForPlan(
+  session: Session,
+  snapshot: CardSnapshot,
+  requirements: CardRequirements,
+): CardPin {
+  const { source, clock, binding, options } = session;
+  const choice = requireInterface(
+    snapshot.card,
+    { bindings: [binding.name], cardUrl: source.url },
+    snapshot.bytesDigest,
+  );
+  const unmet = unmetRequirements(snapshot.card, requirements, options.extensions);
+  if (unmet.length > 0) throw new RequirementUnmetError(unmet, snapshot.digest);
+  return pinSnapshot(snapshot, choice.interface, clock.now());
+}
+
+/** A card that could not be read says nothing of the plan; a card that was read and won't do says so itself. */
+function asRenegotiationError(url: string, error: unknown): unknown {
+  const isAnswer =
+    error instanceof CardNotFoundError || (error instanceof A2ALeaseError && error.retry === "never");
+  if (isAnswer) return error;
+  const retryAfterMs = error instanceof A2ALeaseError ? error.retryAfterMs : undefined;
+  return new LeaseUnverifiableError(url, { cause: error, retryAfterMs });
+}

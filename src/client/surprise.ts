@@ -1,0 +1,84 @@
+import { AuthenticationError, AuthorizationError } from "../errors/auth.ts";
+import { A2ALeaseError } from "../errors/base.ts";
+import {
+  ContentTypeNotSupportedError,
+  ExtendedAgentCardNotConfiguredError,
+  ExtensionSupportRequiredError,
+  InternalError,
+  InvalidAgentResponseError,
+  InvalidParamsError,
+  MethodNotFoundError,
+  PushNotificationNotSupportedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+  VersionNotSupportedError,
+} from "../errors/protocol.ts";
+import {
+  ConnectionError,
+  GatewayError,
+  HttpStatusError,
+  LimitExceededError,
+  MalformedResponseError,
+  StreamInterruptedError,
+  StreamStalledError,
+  TimeoutError,
+} from "../errors/transport.ts";
+import { isReplay } from "../lifecycle/judge.ts";
+import type { Observation } from "../model/observation.ts";
+import { isInterruptedState } from "../model/states.ts";
+
+/** Errors that a changed card would explain, whatever the call. */
+const surprising = [
+  InvalidParamsError,
+  MethodNotFoundError,
+  PushNotificationNotSupportedError,
+  UnsupportedOperationError,
+  ContentTypeNotSupportedError,
+  InvalidAgentResponseError,
+  ExtendedAgentCardNotConfiguredError,
+  ExtensionSupportRequiredError,
+  VersionNotSupportedError,
+  AuthenticationError,
+  AuthorizationError,
+  StreamStalledError,
+];
+
+/**
+ * Whether an error makes one ask first whether the card changed.
+ *
+ * @param knowsTask - whether the caller has evidence that the task exists.
+ */
+export function isSurprise(error: unknown, knowsTask: boolean): boolean {
+  if (error instanceof TaskNotFoundError) return knowsTask;
+  if (error instanceof HttpStatusError) return error.status === 404 || error.contentType === "text/html";
+  if (error instanceof MalformedResponseError) return /^\s*<(?:!doctype|html)/i.test(error.body ?? "");
+  return surprising.some((type) => error instanceof type);
+}
+
+/** Whether a transition makes one ask first whether the card changed: a question, a refusal, a state unheard of. */
+export function isSurprisingTransition(last: Observation | undefined, seen: Observation): boolean {
+  const { state } = seen;
+  const isAsking = isInterruptedState(state) || state === "TASK_STATE_REJECTED" || state === "unknown";
+  return isAsking && !(last && isReplay(last, seen));
+}
+
+/** Errors after which nobody knows whether the agent took the message. */
+const ambiguous = [
+  TimeoutError,
+  InternalError,
+  MalformedResponseError,
+  LimitExceededError,
+  StreamInterruptedError,
+  StreamStalledError,
+];
+
+/** Whether the outcome of a send that failed so is unknown; everything else is a definite refusal. */
+export function isUnknownOutcome(error: unknown): boolean {
+  if (!(error instanceof A2ALeaseError)) return false;
+  if (error instanceof ConnectionError) return !error.neverSent;
+  if (error instanceof GatewayError) return error.status !== 429;
+  if (error instanceof HttpStatusError)
+    return error.status === 408 || error.status >= 500 || error.status < 400;
+  if (error instanceof InvalidAgentResponseError) return true;
+  return ambiguous.some((type) => error instanceof type);
+}

@@ -1,0 +1,180 @@
+/**
+ * `a2a-lease`: a typed A2A v1.0 client that pins the agent card on every task handle and throws typed drift errors
+ * instead of retrying blindly.
+ *
+ * @packageDocumentation
+ */
+export { diffCards } from "./card/diff.ts";
+export { cardDigest, cardStructureDigest } from "./card/digest.ts";
+export type { CardInput } from "./card/parse.ts";
+export type { CallOptions } from "./client/call.ts";
+export { A2AClient } from "./client/client.ts";
+export type { CardSourceInput } from "./client/create.ts";
+export { createClient } from "./client/create.ts";
+export type {
+  CredentialContext,
+  CredentialProvider,
+  CredentialRequirements,
+  Credentials,
+} from "./client/credentials.ts";
+export type {
+  CancelOptions,
+  GetOptions,
+  RenegotiateOptions,
+  SalvagedTask,
+  SendReply,
+  SkippedFrames,
+  TaskStream,
+} from "./client/handle.ts";
+export { TaskHandle } from "./client/handle.ts";
+export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
+export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
+export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
+export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
+export {
+  type CardAttempt,
+  CardAuthError,
+  CardInvalidError,
+  type CardIssue,
+  CardNotFoundError,
+  CardSignatureError,
+  type CardSignatureResult,
+  CardUnreachableError,
+  CardUnreadableError,
+  type CardUnreadableReason,
+  NoSupportedInterfaceError,
+  ProtocolVersionError,
+  type UnusableInterface,
+} from "./errors/card.ts";
+export {
+  CapabilityMissingError,
+  CardDriftError,
+  LeaseUnverifiableError,
+  RequirementUnmetError,
+} from "./errors/lease.ts";
+export { LedgerConflictError, LedgerUnavailableError } from "./errors/ledger.ts";
+export {
+  CancelNotConfirmedError,
+  type CardReference,
+  LifecycleMismatchError,
+  LifecycleNotTrustedError,
+  TaskForgottenError,
+  TaskTerminalError,
+} from "./errors/lifecycle.ts";
+export {
+  ContentTypeNotSupportedError,
+  ExtendedAgentCardNotConfiguredError,
+  ExtensionSupportRequiredError,
+  InternalError,
+  InvalidAgentResponseError,
+  InvalidParamsError,
+  InvalidRequestError,
+  MethodNotFoundError,
+  ParseError,
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnknownProtocolError,
+  UnsupportedOperationError,
+  VersionNotSupportedError,
+} from "./errors/protocol.ts";
+export { SendOutcomeUnknownError } from "./errors/sending.ts";
+export {
+  AddressRefusedError,
+  ConnectionError,
+  GatewayError,
+  HttpStatusError,
+  LimitExceededError,
+  MalformedResponseError,
+  RedirectRefusedError,
+  type ResponseIssue,
+  StreamInterruptedError,
+  StreamStalledError,
+  type TimeBudget,
+  TimeoutError,
+} from "./errors/transport.ts";
+export type { JudgeOptions } from "./lease/judge.ts";
+export { judgeCard } from "./lease/judge.ts";
+export { type PinCardOptions, pinCard } from "./lease/pin.ts";
+export type { Ledger } from "./ledger/ledger.ts";
+export { createMemoryLedger, type MemoryLedgerOptions } from "./ledger/memory.ts";
+export type { Artifact } from "./model/artifact.ts";
+export type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentProvider,
+  AgentSkill,
+} from "./model/card.ts";
+export type { Deviation } from "./model/deviation.ts";
+export type {
+  CardChange,
+  CardChangeImpact,
+  CardChangeKind,
+  CardComparison,
+  CardDrift,
+  CardVerdict,
+  DriftPhase,
+  DriftReason,
+  LiveCard,
+} from "./model/drift.ts";
+export type {
+  SendMessageResponse,
+  StreamResponse,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from "./model/events.ts";
+export type { Lease } from "./model/lease.ts";
+export type { Message, Role } from "./model/message.ts";
+export type { LifecycleRule, Observation, ObservationSource } from "./model/observation.ts";
+export type { CapabilityName, OperationName, Operations } from "./model/operations.ts";
+export type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "./model/part.ts";
+export type { CardDigests, CardPin, PinnedCapabilities } from "./model/pin.ts";
+export type {
+  AuthenticationInfo,
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from "./model/push.ts";
+export type {
+  FormerPin,
+  IntentRecord,
+  IntentState,
+  LedgerEntry,
+  LedgerRecord,
+  TaskRecord,
+} from "./model/record.ts";
+export type {
+  CancelTaskRequest,
+  GetExtendedAgentCardRequest,
+  GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  SubscribeToTaskRequest,
+  TaskPushNotificationConfigRequest,
+} from "./model/requests.ts";
+export type { CardRequirements, RequirementName, UnmetRequirement } from "./model/requirements.ts";
+export type { JsonObject } from "./model/schema.ts";
+export type {
+  APIKeySecurityScheme,
+  HTTPAuthSecurityScheme,
+  MutualTlsSecurityScheme,
+  OAuth2SecurityScheme,
+  OAuthFlow,
+  OpenIdConnectSecurityScheme,
+  SecurityRequirement,
+  SecurityScheme,
+  SecuritySchemeKind,
+  StringList,
+} from "./model/security.ts";
+export type { SpecTaskState, TaskState } from "./model/states.ts";
+export { isInterruptedState, isTerminalState, taskStates } from "./model/states.ts";
+export type { Task, TaskStatus } from "./model/task.ts";
+export type { Clock } from "./util/clock.ts";
+export type { FetchLike } from "./wire/http.ts";
+export type { Limits } from "./wire/limits.ts";

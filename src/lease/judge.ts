@@ -1,0 +1,151 @@
+import { diffReadCards } from "../card/diff.ts";
+import { digestsOf } from "../card/digest.ts";
+import { chooseInterface } from "../card/interface.ts";
+import { type CardInput, cardFromInput, shapeCard } from "../card/parse.ts";
+import { interfaceStructure } from "../card/structure.ts";
+import type { AgentCard } from "../model/card.ts";
+import type { CardChange, CardComparison, CardVerdict, DriftPhase, LiveCard } from "../model/drift.ts";
+import type { CardDigests, CardPin } from "../model/pin.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import type { JsonObject } from "../model/schema.ts";
+import { isoTime, systemClock } from "../util/clock.ts";
+import { canonicalJson } from "../util/json.ts";
+import { createDrift, driftReason } from "./drift.ts";
+import { builtInBindings } from "./pin.ts";
+import { unmetRequirements } from "./requirements.ts";
+
+/** What a judgement depends on beside the two cards and the requirements. */
+export interface JudgeOptions {
+  /** Which digest decides. @default "content" */
+  readonly compare?: CardComparison;
+  /** Bindings to choose an interface among. @default ["JSONRPC"] */
+  readonly bindings?: readonly string[];
+  /** URL that the live card came from. */
+  readonly cardUrl?: string;
+  /** Extensions that the caller declares on its calls. */
+  readonly extensions?: readonly string[];
+  /** Which check asks. @default a revalidation */
+  readonly phase?: DriftPhase;
+  /** Milliseconds since the epoch. @default now */
+  readonly atMs?: number;
+  /** Whether the card is known to go back and forth. */
+  readonly flapping?: boolean;
+  /** Whether the live card is older than one that was seen before. */
+  readonly rolledBack?: boolean;
+  /** Thumbprints of the keys with a valid signature on the live card. */
+  readonly signers?: readonly string[];
+}
+
+/** A live card that is already read. */
+export interface LiveSnapshot extends CardDigests {
+  readonly json: JsonObject;
+  readonly card: AgentCard;
+}
+
+/**
+ * Judges a live card against a pin. A pure function: the client throws by it, the webhook answers by it, a planner may
+ * ask it too.
+ *
+ * @param live - the live card; `undefined` for a card that is gone.
+ * @throws CardUnreadableError, CardInvalidError and ProtocolVersionError for a live card that is no 1.0 card.
+ */
+export function judgeCard(
+  pin: CardPin,
+  live: CardInput | undefined,
+  requirements: CardRequirements = {},
+  options: JudgeOptions = {},
+): CardVerdict {
+  if (live === undefined) return judgeSnapshot(pin, undefined, requirements, options);
+  const read = cardFromInput(live);
+  const card = read.card();
+  return judgeSnapshot(pin, { json: read.json, card, ...digestsOf(read.json, card) }, requirements, options);
+}
+
+/** {@link judgeCard} for a live card that is already read. */
+export function judgeSnapshot(
+  pin: CardPin,
+  live: LiveSnapshot | undefined,
+  requirements: CardRequirements,
+  options: JudgeOptions,
+): CardVerdict {
+  const signature = judgeSigner(pin, live, options);
+  if (live && isSameCard(pin, live, options.compare ?? "content") && !signature) {
+    return { outcome: "same", changes: live.digest === pin.digest ? [] : changesBetween(pin, live) };
+  }
+  const changes = [...(signature ? [signature] : []), ...(live ? changesBetween(pin, live) : [])];
+  const breaks = live ? unmetRequirements(live.card, requirements, options.extensions) : [];
+  const moved = live ? interfaceMove(pin, live.card, options) : undefined;
+  const reason = driftReason({
+    changes,
+    breaks,
+    moved,
+    withdrawn: live === undefined,
+    rolledBack: options.rolledBack === true,
+  });
+  const drift = createDrift({
+    pinned: pin,
+    live: live && liveCard(live),
+    reason,
+    changes,
+    breaks,
+    flapping: options.flapping === true,
+    at: isoTime(options.atMs ?? systemClock.now()),
+    phase: options.phase ?? { operation: "revalidate", check: "before" },
+  });
+  return { outcome: "drift", drift };
+}
+
+function isSameCard(pin: CardPin, live: LiveSnapshot, compare: CardComparison): boolean {
+  if (compare === "content") return live.digest === pin.digest;
+  return live.structuralDigest === pin.structuralDigest;
+}
+
+function changesBetween(pin: CardPin, live: LiveSnapshot): readonly CardChange[] {
+  const { card } = shapeCard(pin.card, pin.digest);
+  return diffReadCards({ json: pin.card, card }, live);
+}
+
+/** What became of the interface that was pinned: `undefined` where the same choice would be made again. */
+function interfaceMove(
+  pin: CardPin,
+  card: AgentCard,
+  options: JudgeOptions,
+): "moved" | "version" | undefined {
+  const { bindings = builtInBindings, cardUrl } = options;
+  const choice = chooseInterface(card, { bindings, cardUrl });
+  const pinned = canonicalJson(interfaceStructure(pin.interface));
+  if (choice.outcome === "chosen") {
+    return canonicalJson(interfaceStructure(choice.interface)) === pinned ? undefined : "moved";
+  }
+  const unversioned = canonicalJson({ ...interfaceStructure(pin.interface), version: undefined });
+  const isThereInOtherVersion = card.supportedInterfaces.some(
+    (entry) => canonicalJson({ ...interfaceStructure(entry), version: undefined }) === unversioned,
+  );
+  return isThereInOtherVersion ? "version" : "moved";
+}
+
+/** A pin that names a signer wants a valid signature by that key on the live card, even at an equal digest. */
+function judgeSigner(
+  pin: CardPin,
+  live: LiveSnapshot | undefined,
+  options: JudgeOptions,
+): CardChange | undefined {
+  if (pin.signer === undefined || !live || options.signers?.includes(pin.signer)) return undefined;
+  const isGone = (live.card.signatures ?? []).length === 0;
+  return Object.freeze({
+    pointer: "/signatures",
+    kind: isGone ? "signature-removed" : "signer-changed",
+    before: pin.signer,
+    after: isGone ? undefined : (options.signers ?? []),
+    impact: "security",
+  });
+}
+
+function liveCard(live: LiveSnapshot): LiveCard {
+  return Object.freeze({
+    digest: live.digest,
+    structuralDigest: live.structuralDigest,
+    version: live.card.version,
+    card: live.json,
+  });
+}

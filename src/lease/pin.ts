@@ -1,0 +1,74 @@
+import { digestsOf } from "../card/digest.ts";
+import { requireInterface } from "../card/interface.ts";
+import { type CardInput, cardFromInput } from "../card/parse.ts";
+import { majorMinor } from "../card/structure.ts";
+import type { AgentCard, AgentInterface } from "../model/card.ts";
+import type { CardDigests, CardPin } from "../model/pin.ts";
+import type { JsonObject } from "../model/schema.ts";
+import { securitySchemeKind } from "../model/security.ts";
+import { isoTime, systemClock } from "../util/clock.ts";
+import { deepFreeze } from "../util/freeze.ts";
+
+/** What {@link pinCard} may be told. */
+export interface PinCardOptions {
+  /** Bindings to choose an interface among, by their names on a card. @default ["JSONRPC"] */
+  readonly bindings?: readonly string[];
+  /** URL that the card came from; decides whether an http interface is a downgrade. */
+  readonly cardUrl?: string;
+  /** When the pin is taken, milliseconds since the epoch. @default now */
+  readonly pinnedAtMs?: number;
+}
+
+/** The bindings that the root door has. */
+export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC"]);
+
+/**
+ * Takes a pin of a card: both digests and the facts that a plan depends on. A pure function.
+ *
+ * @throws CardUnreadableError, CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError for a card that
+ * can't be called.
+ */
+export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin {
+  const read = cardFromInput(card);
+  const { json } = read;
+  const typed = read.card();
+  const digests = digestsOf(json, typed);
+  const { bindings = builtInBindings, cardUrl } = options;
+  const choice = requireInterface(typed, { bindings, cardUrl }, digests.digest);
+  return pinSnapshot(
+    { json, card: typed, ...digests },
+    choice.interface,
+    options.pinnedAtMs ?? systemClock.now(),
+  );
+}
+
+/** Takes a pin of a card that is already read and whose interface is chosen. */
+export function pinSnapshot(
+  snapshot: CardDigests & { readonly json: JsonObject; readonly card: AgentCard },
+  chosen: AgentInterface,
+  pinnedAtMs: number,
+): CardPin {
+  const { card } = snapshot;
+  const schemes = Object.entries(card.securitySchemes ?? {})
+    .map(([name, scheme]) => ({ name, kind: securitySchemeKind(scheme) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return deepFreeze({
+    digest: snapshot.digest,
+    structuralDigest: snapshot.structuralDigest,
+    version: card.version,
+    protocolVersion: majorMinor(chosen.protocolVersion),
+    interface: chosen,
+    skills: card.skills.map((skill) => skill.id),
+    capabilities: {
+      streaming: card.capabilities.streaming === true,
+      pushNotifications: card.capabilities.pushNotifications === true,
+      extendedAgentCard: card.capabilities.extendedAgentCard === true,
+      extensions: (card.capabilities.extensions ?? []).map((extension) => extension.uri),
+    },
+    inputModes: card.defaultInputModes,
+    outputModes: card.defaultOutputModes,
+    securitySchemes: schemes,
+    pinnedAt: isoTime(pinnedAtMs),
+    card: snapshot.json,
+  });
+}

@@ -1,0 +1,43 @@
+import type { FlightKind } from "../card/flight.ts";
+import type { CardReading, CardSource } from "../card/source.ts";
+import type { CardChange, CardDrift } from "../model/drift.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import { type JudgeOptions, judgeSnapshot } from "./judge.ts";
+
+/** What a check of a pin against the live card came to. */
+export type Renewal =
+  | {
+      readonly outcome: "renewed";
+      readonly reading: Extract<CardReading, { kind: "card" }>;
+      /** What changed and does not count under the comparison that was asked for. */
+      readonly changes: readonly CardChange[];
+    }
+  | { readonly outcome: "drift"; readonly drift: CardDrift }
+  | { readonly outcome: "unverifiable"; readonly failure: unknown };
+
+/** What a renewal is asked with. */
+export interface RenewalRequest {
+  readonly pin: CardPin;
+  readonly requirements: CardRequirements;
+  readonly kind: FlightKind;
+  readonly judge: JudgeOptions;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the card source for the live card, then judges it against the pin. */
+export async function renewLease(source: CardSource, request: RenewalRequest): Promise<Renewal> {
+  const { pin, requirements, judge } = request;
+  let reading: CardReading;
+  try {
+    reading = await source.check(request.kind, request.signal);
+  } catch (failure) {
+    return { outcome: "unverifiable", failure };
+  }
+  if (reading.kind === "withdrawn") {
+    const verdict = judgeSnapshot(pin, undefined, requirements, judge);
+    return verdict.outcome === "drift" ? verdict : { outcome: "unverifiable", failure: reading };
+  }
+  const verdict = judgeSnapshot(pin, reading.snapshot, requirements, judge);
+  return verdict.outcome === "drift" ? verdict : { outcome: "renewed", reading, changes: verdict.changes };
+}

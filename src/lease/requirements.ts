@@ -1,0 +1,92 @@
+import { effectiveModes } from "../card/structure.ts";
+import type { AgentCard } from "../model/card.ts";
+import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
+
+/** Every requirement of a plan that a card does not meet, and what the card offers in its place. */
+export function unmetRequirements(
+  card: AgentCard,
+  requirements: CardRequirements,
+  declaredExtensions: readonly string[] = [],
+): readonly UnmetRequirement[] {
+  const unmet: UnmetRequirement[] = [];
+  const skillIds = new Set(card.skills.map((skill) => skill.id));
+  for (const wanted of requirements.skills ?? []) {
+    if (!skillIds.has(wanted)) unmet.push({ requirement: "skills", wanted, offered: [...skillIds] });
+  }
+  for (const capability of ["streaming", "pushNotifications"] as const) {
+    if (requirements[capability] === true && card.capabilities[capability] !== true) {
+      unmet.push({ requirement: capability, wanted: true, offered: false });
+    }
+  }
+  unmet.push(
+    ...unmetModes(card, requirements, "inputModes"),
+    ...unmetModes(card, requirements, "outputModes"),
+  );
+  const extensions = card.capabilities.extensions ?? [];
+  const uris = new Set(extensions.map((extension) => extension.uri));
+  for (const wanted of requirements.extensions ?? []) {
+    if (!uris.has(wanted)) unmet.push({ requirement: "extensions", wanted, offered: [...uris] });
+  }
+  const schemes = card.securitySchemes ?? {};
+  for (const wanted of requirements.securitySchemes ?? []) {
+    if (Object.hasOwn(schemes, wanted)) continue;
+    unmet.push({ requirement: "securitySchemes", wanted, offered: Object.keys(schemes) });
+  }
+  const declared = new Set([...declaredExtensions, ...(requirements.extensions ?? [])]);
+  for (const { uri, required } of extensions) {
+    // 3.3.4: the agent refuses a client that did not declare a required extension; better here than after sending.
+    if (required && !declared.has(uri)) {
+      unmet.push({ requirement: "requiredExtension", wanted: uri, offered: [...declared] });
+    }
+  }
+  return Object.freeze(unmet);
+}
+
+/** Two sets of requirements as one: what either needs. */
+export function joinRequirements(a: CardRequirements, b: CardRequirements): CardRequirements {
+  const joined: Record<string, unknown> = {};
+  for (const list of ["skills", "inputModes", "outputModes", "extensions", "securitySchemes"] as const) {
+    const items = [...new Set([...(a[list] ?? []), ...(b[list] ?? [])])];
+    if (items.length > 0) joined[list] = Object.freeze(items);
+  }
+  for (const flag of ["streaming", "pushNotifications"] as const) {
+    if (a[flag] || b[flag]) joined[flag] = true;
+  }
+  return Object.freeze(joined);
+}
+
+/** Media types that none of the plan's skills, or without any the card itself, can do. */
+function unmetModes(
+  card: AgentCard,
+  requirements: CardRequirements,
+  member: "inputModes" | "outputModes",
+): UnmetRequirement[] {
+  const wanted = requirements[member] ?? [];
+  if (wanted.length === 0) return [];
+  const defaults = member === "inputModes" ? card.defaultInputModes : card.defaultOutputModes;
+  const required = new Set(requirements.skills ?? []);
+  const skills = card.skills.filter((skill) => required.has(skill.id));
+  const offers =
+    skills.length > 0 ? skills.map((skill) => effectiveModes(skill[member], defaults)) : [defaults];
+  return wanted.flatMap((mode) => {
+    // A list that the card leaves empty promises nothing and forbids nothing.
+    const lacking = offers.filter(
+      (offer) => offer.length > 0 && !offer.some((range) => matchesMode(range, mode)),
+    );
+    return lacking.length === 0 ? [] : [{ requirement: member, wanted: mode, offered: lacking[0] ?? [] }];
+  });
+}
+
+/** Whether a media range of a card covers a media type; parameters and case do not count. */
+export function matchesMode(range: string, mode: string): boolean {
+  const [type = "", subtype] = bare(range);
+  const [wantedType = "", wantedSubtype] = bare(mode);
+  if (type === "*") return true;
+  // Cards of older agents say "text" for every text type.
+  if (type !== wantedType) return false;
+  return subtype === undefined || subtype === "*" || wantedSubtype === "*" || subtype === wantedSubtype;
+}
+
+function bare(mode: string): string[] {
+  return (mode.split(";")[0] ?? "").trim().toLowerCase().split("/");
+}

@@ -1,0 +1,31 @@
+import type { LedgerEntry, LedgerRecord } from "../model/record.ts";
+
+/**
+ * Where handles, pins and intents are kept. It remembers under compare-and-set and decides nothing.
+ *
+ * Every method may throw `LedgerUnavailableError`.
+ */
+export interface Ledger {
+  /** The record under a key, or `undefined`. */
+  read(key: string): Promise<LedgerEntry | undefined>;
+  /**
+   * Writes a record, if its revision is still `expectedRevision`; 0 means that there must be none yet.
+   *
+   * @throws LedgerConflictError when somebody else was first.
+   */
+  write(key: string, record: LedgerRecord, expectedRevision: number): Promise<LedgerEntry>;
+  /** Forgets a record; one that is not there is no error. */
+  remove(key: string): Promise<void>;
+  /** Lets go of connections and files. */
+  close?(): Promise<void>;
+}
+
+/** Key of a task's record. */
+export function taskKey(cardUrl: string, principal: string, taskId: string): string {
+  return JSON.stringify(["task", cardUrl, principal, taskId]);
+}
+
+/** Key of an intent's record. */
+export function intentKey(cardUrl: string, principal: string, messageId: string): string {
+  return JSON.stringify(["intent", cardUrl, principal, messageId]);
+}

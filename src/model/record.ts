@@ -1,0 +1,85 @@
+import type { Deviation } from "./deviation.ts";
+import type { Observation } from "./observation.ts";
+import type { CardPin } from "./pin.ts";
+import type { CardRequirements } from "./requirements.ts";
+import type { Task } from "./task.ts";
+
+/** A pin that a task had before its present one. */
+export interface FormerPin {
+  /** Content digest that was pinned. */
+  readonly digest: string;
+  /** Until when, RFC 3339. */
+  readonly until: string;
+}
+
+/** What is remembered of one task, so that another process can go on with it. Holds no secret. */
+export interface TaskRecord {
+  /** Says which record it is. */
+  readonly kind: "task";
+  /** Version of this shape. */
+  readonly schema: 1;
+  /** Where the agent's card is checked; `""` for a card that never is. */
+  readonly cardUrl: string;
+  /** On whose behalf. */
+  readonly principal: string;
+  /** The task. */
+  readonly taskId: string;
+  /** Its context, once it is known. */
+  readonly contextId?: string;
+  /** What the task was planned against. */
+  readonly pin: CardPin;
+  /** Pins before it, oldest first, at most 20. */
+  readonly formerPins: readonly FormerPin[];
+  /** What the plan needs from the card. */
+  readonly requirements: CardRequirements;
+  /** The task as it was last seen; absent until it was. */
+  readonly task?: Task;
+  /** The last thing seen of it. */
+  readonly lastObservation?: Observation;
+  /** What broke the spec on the way. */
+  readonly deviations: readonly Deviation[];
+  /** When the record was last written, RFC 3339. */
+  readonly updatedAt: string;
+}
+
+/** What became of a message that was to be sent. */
+export type IntentState = "open" | "answered" | "refused" | "unknown";
+
+/** The intent to send one message, remembered before it leaves. Holds no content of the message. */
+export interface IntentRecord {
+  /** Says which record it is. */
+  readonly kind: "intent";
+  /** Version of this shape. */
+  readonly schema: 1;
+  /** Where the agent's card is checked. */
+  readonly cardUrl: string;
+  /** On whose behalf. */
+  readonly principal: string;
+  /** The message. */
+  readonly messageId: string;
+  /** Context that it was sent to. */
+  readonly contextId?: string;
+  /** Task that it was sent to. */
+  readonly taskId?: string;
+  /** What the message was planned against. */
+  readonly pin: CardPin;
+  /** What the plan needs from the card. */
+  readonly requirements: CardRequirements;
+  /** What became of it. */
+  readonly state: IntentState;
+  /** When the record was last written, RFC 3339. */
+  readonly updatedAt: string;
+}
+
+/** Anything that a ledger keeps. */
+export type LedgerRecord = TaskRecord | IntentRecord;
+
+/** A record as a ledger gives it out. */
+export interface LedgerEntry<R extends LedgerRecord = LedgerRecord> {
+  /** Key of the record. */
+  readonly key: string;
+  /** Grows by one with each write; what compare-and-set compares. */
+  readonly revision: number;
+  /** The record, frozen. */
+  readonly record: R;
+}

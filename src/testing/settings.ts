@@ -1,0 +1,75 @@
+/** What can be changed on a scripted agent at any time. */
+export interface AgentSettings {
+  /** Token that every call must bear; without it the answer is 401. @default none is asked for */
+  readonly bearer?: string | undefined;
+  /** Token that every card read must bear. @default none is asked for */
+  readonly cardBearer?: string | undefined;
+  /**
+   * ETag of the card: a strong one from its content, the weak `W/"<version>"` that stays when only the content
+   * changes, or none. @default "content"
+   */
+  readonly etag?: "content" | "weak-version" | "none";
+  /** Whether card answers carry `Last-Modified`, the moment of the last rotation. @default false */
+  readonly lastModified?: boolean;
+  /** `Cache-Control` of card answers. @default none */
+  readonly cacheControl?: string | undefined;
+  /** `Age` of card answers in seconds, as a shared cache adds it. @default none */
+  readonly ageSeconds?: number | undefined;
+  /** Other headers of card answers. @default none */
+  readonly cardHeaders?: Readonly<Record<string, string>>;
+  /** Whether `If-None-Match` is answered with 304 even though the card has changed. @default false */
+  readonly liesWith304?: boolean;
+  /** Spaces of indentation in the card's JSON. @default 0 */
+  readonly indent?: number;
+  /** Whether streams also end when the task asks for input or authentication. @default false */
+  readonly endStreamsOnQuestion?: boolean;
+  /** Whether statuses carry a timestamp. @default true */
+  readonly timestamps?: boolean;
+  /**
+   * What a task's history keeps: the caller's messages and the agent's, the caller's alone, or nothing at all. What
+   * the agent said with a status moves there when the next status comes. @default "all"
+   */
+  readonly history?: "all" | "caller" | "none";
+}
+
+/** The settings with nothing left out. */
+export type ResolvedSettings = { readonly [K in keyof AgentSettings]-?: AgentSettings[K] };
+
+/** The settings that hold where none is given. */
+export const defaultSettings: ResolvedSettings = Object.freeze({
+  bearer: undefined,
+  cardBearer: undefined,
+  etag: "content",
+  lastModified: false,
+  cacheControl: undefined,
+  ageSeconds: undefined,
+  cardHeaders: Object.freeze({}),
+  liesWith304: false,
+  indent: 0,
+  endStreamsOnQuestion: false,
+  timestamps: true,
+  history: "all",
+});
+
+const choices = Object.freeze({
+  etag: ["content", "weak-version", "none"],
+  history: ["all", "caller", "none"],
+} as const);
+
+/**
+ * Lays changes over settings.
+ *
+ * @throws TypeError for a setting that does not exist, and for a value that it can't have.
+ */
+export function changeSettings(settings: ResolvedSettings, changes: AgentSettings): ResolvedSettings {
+  for (const name of Object.keys(changes)) {
+    if (!Object.hasOwn(defaultSettings, name)) throw new TypeError(`unknown option ${name}`);
+  }
+  const changed = { ...settings, ...changes };
+  for (const name of ["etag", "history"] as const) {
+    const values: readonly string[] = choices[name];
+    if (values.includes(changed[name])) continue;
+    throw new TypeError(`${name} must be one of ${values.join(", ")}, found ${changed[name]}`);
+  }
+  return Object.freeze(changed);
+}
