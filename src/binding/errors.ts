@@ -115,12 +115,13 @@ function normalize(reason: string): string {
 }
 
 function refusalOf(answer: ErrorAnswer, status: number | undefined): AnyA2ALeaseError | undefined {
-  if (status !== 401 && status !== 403) return undefined;
+  const { url } = answer;
   const challenge = answer.challenge === undefined ? undefined : cut(answer.challenge, maxErrorText);
   const message = answer.failure?.message;
-  const details = { challenge, ...(message === undefined ? {} : { found: `HTTP ${status}, ${message}` }) };
-  const Refusal = status === 401 ? AuthenticationError : AuthorizationError;
-  return new Refusal(answer.url, details);
+  if (status === 403) return new AuthorizationError(url, challenge, message);
+  if (status !== 401) return undefined;
+  const found = message === undefined ? {} : { found: `HTTP 401, ${message}` };
+  return new AuthenticationError(url, { challenge, ...found });
 }
 
 function statusError(answer: ErrorAnswer, status: number): HttpStatusError {

@@ -177,6 +177,7 @@ export class A2AClient implements AsyncDisposable {
     await this.#session.ledger.close?.();
   }
 
+  /** Closes the client: `await using client = …`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -44,14 +44,13 @@ export class AuthorizationError extends A2ALeaseError {
   /** The server's `WWW-Authenticate`. */
   readonly challenge?: string;
 
-  constructor(url: string, challenge: string | undefined, found = "") {
-    super(
-      `${redactUrl(url)} answered 403, wanted credentials with enough rights${found ? `: ${found}` : ""}`,
-      {
-        retry: "after-credentials",
-        nextStep: "ask-user",
-      },
-    );
+  constructor(url: string, details: RefusalDetails) {
+    const { challenge } = details;
+    super(`${redactUrl(url)}: found ${details.found ?? "HTTP 403"}, wanted credentials with enough rights`, {
+      retry: "after-credentials",
+      nextStep: "ask-user",
+      cause: details.cause,
+    });
     this.url = redactUrl(url);
     if (challenge !== undefined) this.challenge = challenge;
   }

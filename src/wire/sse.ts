@@ -1,7 +1,7 @@
-import { createParser, type ParseError } from "eventsource-parser";
-import { LimitExceededError } from "../errors/transport.ts";
+import { createParser } from "eventsource-parser";
+import { LimitExceededError, MalformedResponseError } from "../errors/transport.ts";
 import { longestRetryMs } from "./retry-after.ts";
-import { decodeByteText, toByteText } from "./utf8.ts";
+import { createUtf8Reader, hasDamage } from "./utf8.ts";
 
 /** One event of a server-sent event stream. */
 export interface SseEvent {
@@ -21,12 +21,15 @@ export interface IgnoredLines {
   readonly first?: string;
 }
 
+/** Why a stream can't be read any further. */
+export type SseFailure = LimitExceededError | MalformedResponseError;
+
 /** What one chunk completed. */
 export interface SseBatch {
   /** The events, in order. */
   readonly events: readonly SseEvent[];
   /** Why the stream can't be read any further; the events before it still count. */
-  readonly failure?: LimitExceededError;
+  readonly failure?: SseFailure;
 }
 
 /** Takes the bytes of an event stream as they come and gives the events that are complete. */
@@ -39,9 +42,10 @@ export interface SseParser {
   readonly ignored: IgnoredLines;
 }
 
-const byteOrderMark = "\u00ef\u00bb\u00bf";
 /** What a line has beside its data: the name of the field. */
-const fieldBytes = "data: ".length;
+const fieldLength = "data: ".length;
+/** The parser makes an error object of each line that it ignores; that many are no event stream. */
+const maxIgnoredLines = 10_000;
 
 /**
  * Makes a parser of server-sent events (HTML 9.2.6): CR, LF and CRLF, a byte order mark, comments, data of many lines,
@@ -49,31 +53,47 @@ const fieldBytes = "data: ".length;
  * makes no difference.
  */
 export function createSseParser(maxEventBytes: number): SseParser {
+  const utf8 = createUtf8Reader();
   let events: SseEvent[] = [];
-  let failure: LimitExceededError | undefined;
+  let failure: SseFailure | undefined;
   let retryMs: number | undefined;
   let ignored: IgnoredLines = { count: 0 };
-  let head: string | undefined = "";
   let afterCr = false;
 
-  const tooLarge = () => {
-    failure ??= new LimitExceededError("eventBytes", maxEventBytes, "an event with more bytes");
-  };
+  /** Leaves the parser by an exception: what it would still find in the chunk no longer counts. */
+  function stop(reason: SseFailure): never {
+    failure = reason;
+    throw reason;
+  }
+  const stopTooLarge = () => stop(new LimitExceededError("eventBytes", maxEventBytes, "a larger event"));
+
   const parser = createParser({
-    // The parser's own bound misses an event that arrives whole in one chunk.
-    maxBufferSize: maxEventBytes + fieldBytes,
+    // This bound alone misses an event that arrives whole in one chunk.
+    maxBufferSize: maxEventBytes + fieldLength,
     onEvent({ data, event, id }) {
-      if (data.length > maxEventBytes) tooLarge();
-      if (!failure) events.push(eventOf(data, event, id));
+      if (isLonger(data, maxEventBytes)) stopTooLarge();
+      const isReadable = !utf8.isDamaged || !hasDamage(data);
+      events.push({
+        ...(event === undefined ? {} : { name: event }),
+        ...(id === undefined ? {} : { id }),
+        ...(isReadable ? { data } : {}),
+      });
     },
     onRetry(delayMs) {
       retryMs = Math.min(delayMs, longestRetryMs);
     },
-    onError(error) {
-      if (error.type === "max-buffer-size-exceeded") tooLarge();
-      else if (error.type === "unknown-field") ignored = withLine(ignored, error);
+    onError({ type, line = "" }) {
+      if (type === "max-buffer-size-exceeded") stopTooLarge();
+      if (type !== "unknown-field") return;
+      ignored = { count: ignored.count + 1, first: ignored.first ?? line.slice(0, 200) };
+      if (ignored.count > maxIgnoredLines) {
+        const message = `found ${ignored.count} lines that belong to no event, wanted an event stream`;
+        stop(new MalformedResponseError([{ path: "$", message }], ignored.first));
+      }
     },
   });
+  // The parser takes three letters at the beginning of its first text for a byte order mark that was not decoded.
+  parser.feed("");
 
   /** Line ends become LF before the parser sees them: it looks for CR again at each line of a chunk that has one. */
   function withLineFeeds(text: string): string {
@@ -85,17 +105,15 @@ export function createSseParser(maxEventBytes: number): SseParser {
 
   return {
     feed(chunk) {
-      let text = toByteText(chunk);
-      if (failure || text === "") return { events: [], ...(failure ? { failure } : {}) };
-      if (head !== undefined) {
-        // The parser drops a byte order mark only when it comes whole in the first text that it sees.
-        head += text;
-        if (head.length < byteOrderMark.length && byteOrderMark.startsWith(head)) return { events: [] };
-        text = head;
-        head = undefined;
-      }
+      if (failure) return { events: [], failure };
       events = [];
-      parser.feed(withLineFeeds(text));
+      const text = utf8.read(chunk);
+      if (text === "") return { events };
+      try {
+        parser.feed(withLineFeeds(text));
+      } catch (error) {
+        if (error !== failure) throw error;
+      }
       return failure ? { events, failure } : { events };
     },
     get retryMs() {
@@ -107,16 +125,8 @@ export function createSseParser(maxEventBytes: number): SseParser {
   };
 }
 
-function eventOf(data: string, event: string | undefined, id: string | undefined): SseEvent {
-  const text = decodeByteText(data);
-  return {
-    ...(event === undefined ? {} : { name: decodeByteText(event) ?? event }),
-    ...(id === undefined ? {} : { id: decodeByteText(id) ?? id }),
-    ...(text === undefined ? {} : { data: text }),
-  };
-}
-
-function withLine({ count, first }: IgnoredLines, { line = "" }: ParseError): IgnoredLines {
-  const beginning = line.slice(0, 200);
-  return { count: count + 1, first: first ?? decodeByteText(beginning) ?? beginning };
+/** Whether a text has more bytes than `maxBytes` in UTF-8, where a code unit has three at most. */
+function isLonger(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes || text.length * 3 <= maxBytes) return text.length > maxBytes;
+  return new TextEncoder().encode(text).length > maxBytes;
 }

@@ -60,6 +60,12 @@ describe("an event stream", () => {
     expect(ignored).toEqual({ count: 1, first: "foo: bar" });
   });
 
+  test("is none when thousands of its lines belong to no event", () => {
+    const { events, failure } = parse(["data: a\n\n", "<p>\n".repeat(10_001), "data: b\n\n"]);
+    expect(events).toEqual([{ data: "a" }]);
+    expect(failure).toMatchObject({ code: "MALFORMED_RESPONSE", body: "<p>" });
+  });
+
   test("drops an event whose blank line never came", () => {
     expect(parse(["data: a\n\ndata: b\n"]).events).toEqual([{ data: "a" }]);
   });
@@ -70,7 +76,7 @@ describe("an event stream", () => {
     expect(parse(["retry: soon\n"]).retryMs).toBeUndefined();
   });
 
-  test("marks an event whose bytes are no UTF-8 and reads the ones around it", () => {
+  test("leaves out data whose bytes are no UTF-8 and reads the ones around it", () => {
     const bytes = new Uint8Array([
       ...encode("data: é\n\ndata: "),
       0xff,
