@@ -16,7 +16,8 @@ const report =
 
 const startedMs = performance.now();
 await using agent = await startRealAgent({ paceMs: 250 });
-const messageCount = () => agent.seen.filter(({ what }) => /Send\w*Message/.test(what)).length;
+const messageCount = () => agent.seen.filter(({ what }) => /^Send\w*Message$/.test(what)).length;
+const cardReadCount = () => agent.seen.filter(({ what }) => what === "card").length;
 
 heading("1  Both clients discover the agent and plan on its card");
 const client = await createClient(agent.url, { requires: { skills: ["summarize"], streaming: true } });
@@ -35,11 +36,15 @@ agent.rotateCard((card) => ({
   description: "Extracts keywords and writes abstracts. Keeps texts for 30 days.",
   skills: [skill("keywords", "Lists what a text is about"), skill("abstract", "Makes a long text short")],
 }));
-say("card", `${agent.card.name} 2.0.0, skills: ${agent.card.skills.map(({ id }) => id).join(", ")}`);
+say(
+  "card",
+  `${agent.card.name} ${agent.card.version}, skills: ${agent.card.skills.map(({ id }) => id).join(", ")}`,
+);
 say("", agent.card.description);
 
 heading("4  The same step with the official client, @a2a-js/sdk");
-const before = messageCount();
+const sentBefore = messageCount();
+const readsBefore = cardReadCount();
 let answer = "";
 let made: string | undefined;
 let end: TaskState | undefined;
@@ -50,13 +55,15 @@ for await (const { payload } of official.sendMessageStream(officialRequest(repor
   for (const { content } of payload.value.artifact?.parts ?? []) answer += content?.value ?? "";
 }
 const known = await official.getAgentCard();
-assert.equal(messageCount(), before + 1);
+assert.deepEqual([messageCount() - sentBefore, cardReadCount() - readsBefore], [1, 0]);
 assert.equal(end, TaskState.TASK_STATE_COMPLETED);
 assert.equal(made, "keywords");
 assert.deepEqual([known.version, known.skills.map(({ id }) => id)], ["1.0.0", ["summarize"]]);
-say("sent", "the report went to the agent");
+say("checked", "nothing: the card was not read again");
+say("sent", "the report");
 say("error", "none");
-say("answer", `COMPLETED, made by the skill "${made}": ${answer}`);
+say("answer", `COMPLETED, made by the skill "${made}":`);
+say("  text", answer);
 say("its card", `still ${known.version}, skills: ${known.skills.map(({ id }) => id).join(", ")}`);
 
 heading("5  The same step with a2a-lease");
@@ -66,14 +73,13 @@ const error = await client.sendStreamingMessage(report).then(
 );
 assert.ok(error instanceof CardDriftError);
 assert.equal(error.reason, "skill-withdrawn");
-assert.equal(messageCount(), before + 1);
+assert.deepEqual([messageCount() - sentBefore, cardReadCount() - readsBefore], [1, 1]);
+say("checked", "the card, once");
 say("sent", "nothing");
 say("error", `${error.name}, reason: ${error.reason}, next step: ${error.nextStep}`);
 for (const { impact, kind, before, after } of error.drift.changes) {
-  say(
-    "changed",
-    `${kind.padEnd(16)} ${label(before ?? after)}${impact === "breaking" ? "  (breaking)" : ""}`,
-  );
+  const what = [before, after].filter((value) => value !== undefined).map(label);
+  say("changed", `${kind.padEnd(15)} ${what.join(" -> ")}${impact === "breaking" ? "  (breaking)" : ""}`);
 }
 for (const { requirement, wanted } of error.drift.breaks) say("broken", `${requirement}: ${wanted}`);
 assert.deepEqual(
@@ -124,7 +130,8 @@ function shortState(state: string): string {
   return state.replace("TASK_STATE_", "");
 }
 
-/** A skill by its id, anything else as it is. */
+/** A skill by its id, a text by its beginning. */
 function label(value: unknown): string {
-  return typeof value === "object" && value !== null && "id" in value ? String(value.id) : String(value);
+  const text = typeof value === "object" && value !== null && "id" in value ? value.id : value;
+  return String(text).replace(/^(.{32}).+$/s, "$1…");
 }

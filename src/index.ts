@@ -7,6 +7,7 @@
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";
+export { type Agents, createAgents } from "./client/agents.ts";
 export type { CallOptions } from "./client/call.ts";
 export { A2AClient } from "./client/client.ts";
 export type { CardSourceInput } from "./client/create.ts";
@@ -28,7 +29,9 @@ export type {
 } from "./client/handle.ts";
 export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
+export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export type { WatchOptions } from "./client/watch.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
 export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
@@ -51,6 +54,7 @@ export {
   CapabilityMissingError,
   CardDriftError,
   LeaseUnverifiableError,
+  type Renegotiated,
   RequirementUnmetError,
 } from "./errors/lease.ts";
 export { LedgerConflictError, LedgerUnavailableError } from "./errors/ledger.ts";
@@ -109,6 +113,20 @@ export type {
   AgentProvider,
   AgentSkill,
 } from "./model/card.ts";
+export type {
+  ClientEvent,
+  ClientEventName,
+  ClientEvents,
+  DeviationEvent,
+  DriftEvent,
+  LeaseEndedEvent,
+  LeaseGrantedEvent,
+  LeaseRenewedEvent,
+  LeaseRepinnedEvent,
+  RetryEvent,
+  StreamCutEvent,
+  StreamResumedEvent,
+} from "./model/client-events.ts";
 export type { Deviation } from "./model/deviation.ts";
 export type {
   CardChange,
@@ -132,7 +150,8 @@ export type { Message, Role } from "./model/message.ts";
 export type { LifecycleRule, Observation, ObservationSource } from "./model/observation.ts";
 export type { CapabilityName, OperationName, Operations } from "./model/operations.ts";
 export type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "./model/part.ts";
-export type { CardDigests, CardPin, PinnedCapabilities } from "./model/pin.ts";
+export type { CardDigests, CardPin, PinnedCapabilities, PinnedExtendedCard } from "./model/pin.ts";
+export type { DriftDecision, LeasedTask, Posture } from "./model/posture.ts";
 export type {
   AuthenticationInfo,
   ListTaskPushNotificationConfigsResponse,

@@ -22,11 +22,11 @@ export interface RealAgent extends AsyncDisposable {
   readonly card: AgentCard;
   /** Puts another card in force, for discovery and for all that the server decides by its card. */
   rotateCard(change: (card: AgentCard) => AgentCard): void;
-  /** Makes tasks wait after their next piece of work, until `release` is called. */
+  /** Makes tasks wait after their next piece of work, or before their question, until `release` is called. */
   hold(): void;
   /** Lets the waiting tasks go on. */
   release(): void;
-  /** Makes the next new task ask a question before its work. */
+  /** Makes the next new task ask a question before its work, and work once it is answered. */
   ask(question: string): void;
   /** Every request so far, in order of arrival. */
   readonly seen: readonly SeenRequest[];
@@ -46,6 +46,8 @@ export interface RealAgentOptions {
   readonly paceMs?: number;
   /** Changes to its first card. */
   readonly card?: Partial<AgentCard>;
+  /** Whether it repeats its question before it goes on from the answer, as the SDK's samples do. @default false */
+  readonly repeatsTask?: boolean;
 }
 
 /** Starts the agent. It summarizes, until its card says otherwise. */
@@ -66,6 +68,7 @@ export async function startRealAgent(options: RealAgentOptions = {}): Promise<Re
   const summarizer = new Summarizer({
     defaultSkill: () => card.skills[0]?.id ?? "summarize",
     nextQuestion: () => questions.shift(),
+    repeatsTask: options.repeatsTask === true,
     async mayGoOn() {
       if (options.paceMs) await new Promise((resolve) => setTimeout(resolve, options.paceMs));
       await gate.opened;

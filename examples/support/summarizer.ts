@@ -20,8 +20,10 @@ export interface SummarizerControls {
   readonly defaultSkill: () => string;
   /** Question to ask before the work on a new task, or nothing. */
   readonly nextQuestion: () => string | undefined;
-  /** Awaited after each piece of the work. */
+  /** Awaited after each piece of the work, and before a question. */
   readonly mayGoOn: () => Promise<void>;
+  /** Whether a further turn begins with the task as it stands, its question included, as in the SDK's samples. */
+  readonly repeatsTask: boolean;
 }
 
 /** The work of the example agent, in the form that the official SDK wants: it makes long texts short, piece by piece. */
@@ -42,12 +44,16 @@ export class Summarizer implements AgentExecutor {
       );
     this.#contexts.set(taskId, contextId);
     // The SDK wants every turn to begin with the task.
-    bus.publish(AgentEvent.task(task ? workingOn(task) : submitted(taskId, contextId, userMessage)));
+    const { repeatsTask } = this.#controls;
+    const further = task && (repeatsTask ? task : workingOn(task));
+    bus.publish(AgentEvent.task(further ?? submitted(taskId, contextId, userMessage)));
     const question = task ? undefined : this.#controls.nextQuestion();
+    if (!task || repeatsTask) update(TaskState.TASK_STATE_WORKING);
     if (question !== undefined) {
+      await this.#controls.mayGoOn();
+      if (!this.#contexts.has(taskId)) return;
       return update(TaskState.TASK_STATE_INPUT_REQUIRED, messageOf(taskId, contextId, question));
     }
-    if (!task) update(TaskState.TASK_STATE_WORKING);
     const skill = String(request.request.metadata?.skill ?? this.#controls.defaultSkill());
     const asked = task?.history.filter(({ role }) => role === Role.ROLE_USER) ?? [userMessage];
     const pieces = shorten(skill, asked.map(textOf).join(" "));

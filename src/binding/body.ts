@@ -27,11 +27,16 @@ const writers: { readonly [O in OperationName]: Writer<O> } = {
   SendMessage: writeSend,
   SendStreamingMessage: writeSend,
   GetTask: ({ id, historyLength }) => defined({ id, historyLength }),
-  ListTasks: ({ contextId, status, pageSize, pageToken, historyLength, ...rest }) => {
-    const { statusTimestampAfter, includeArtifacts } = rest;
-    const page = { contextId, status, pageSize, pageToken, historyLength };
-    return defined({ ...page, statusTimestampAfter, includeArtifacts });
-  },
+  ListTasks: (filter) =>
+    defined({
+      contextId: filter.contextId,
+      status: filter.status,
+      pageSize: filter.pageSize,
+      pageToken: filter.pageToken,
+      historyLength: filter.historyLength,
+      statusTimestampAfter: filter.statusTimestampAfter,
+      includeArtifacts: filter.includeArtifacts,
+    }),
   CancelTask: ({ id, metadata }) => defined({ id, metadata }),
   SubscribeToTask: ({ id }) => ({ id }),
   CreateTaskPushNotificationConfig: writePushConfig,

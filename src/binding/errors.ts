@@ -115,13 +115,13 @@ function normalize(reason: string): string {
 }
 
 function refusalOf(answer: ErrorAnswer, status: number | undefined): AnyA2ALeaseError | undefined {
-  const { url } = answer;
+  if (status !== 401 && status !== 403) return undefined;
   const challenge = answer.challenge === undefined ? undefined : cut(answer.challenge, maxErrorText);
   const message = answer.failure?.message;
-  if (status === 403) return new AuthorizationError(url, challenge, message);
-  if (status !== 401) return undefined;
-  const found = message === undefined ? {} : { found: `HTTP 401, ${message}` };
-  return new AuthenticationError(url, { challenge, ...found });
+  const details = { challenge, ...(message === undefined ? {} : { found: `HTTP ${status}, ${message}` }) };
+  return status === 401
+    ? new AuthenticationError(answer.url, details)
+    : new AuthorizationError(answer.url, details);
 }
 
 function statusError(answer: ErrorAnswer, status: number): HttpStatusError {

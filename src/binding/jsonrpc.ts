@@ -4,20 +4,21 @@ import { deepFreeze } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
 import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
-import type { Binding, BindingAnswer, BindingCall, BindingOptions } from "./binding.ts";
+import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
 import { readResponse, writeRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
 import { errorOf } from "./errors.ts";
-import { openJsonRpcStream } from "./jsonrpc-stream.ts";
-import { streamOf } from "./single-event.ts";
+import { type Frame, openFrames } from "./frames.ts";
+import { createSingleEventStream } from "./single-event.ts";
 
-const jsonType = "application/json";
-
-/** A request that was accepted, and the head of its answer. */
-interface Accepted {
+/** A request whose answer came with a status of success. */
+interface Accepted<O extends OperationName> {
+  readonly operation: O;
   readonly id: number;
   readonly response: HttpResponse;
 }
+
+const jsonType = "application/json";
 
 /** Makes the JSON-RPC binding (section 9): every operation is the same POST to the URL of the interface. */
 export function createJsonRpcBinding(options: BindingOptions): Binding {
@@ -27,7 +28,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     operation: O,
     request: Operations[O]["request"],
     call: BindingCall,
-  ): Promise<Accepted> {
+  ): Promise<Accepted<O>> {
     lastId += 1;
     const id = lastId;
     const params = writeRequest(operation, request, call.interface.tenant);
@@ -45,20 +46,19 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
       firstByteMs: call.timeouts.firstByteMs,
     });
     if (!isSuccess(response)) throw await readErrorAnswer(operation, response, { call, options });
-    return { id, response };
+    return { operation, id, response };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */
   async function readOne<O extends OperationName>(
-    operation: O,
-    { id, response }: Accepted,
+    accepted: Accepted<O>,
     call: BindingCall,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
+    const { operation, id, response } = accepted;
     const { value, snippet, deviations } = await readJsonAnswer(response, call, options);
     const envelope = readEnvelope(value, id);
-    if (envelope.kind === "error") {
+    if (envelope.kind === "error")
       throw errorOf({ operation, ...headOf(response), failure: envelope.failure });
-    }
     if (envelope.kind === "none") throw new MalformedResponseError([envelope.issue], snippet);
     const reading = readResponse(operation, envelope.result, "$.result");
     if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
@@ -73,27 +73,42 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     name: "JSONRPC",
 
     async call(operation, request, call) {
-      return readOne(operation, await post(operation, request, call), call);
+      return readOne(await post(operation, request, call), call);
     },
 
     async open(operation, request, call) {
       const accepted = await post(operation, request, call);
-      const { id, response } = accepted;
+      const { response } = accepted;
       if (response.mediaType === eventStreamType) {
-        return openJsonRpcStream({ operation, id, response, call, options });
+        return openFrames(response, { call, options, readFrame: (wire) => readFrame(wire, accepted) });
       }
-      const { value, deviations } = await readOne(operation, accepted, call);
+      const { value, deviations } = await readOne(accepted, call);
       const message = `found ${response.mediaType || "no media type"}, wanted ${eventStreamType}`;
-      return streamOf(value, [{ kind: "json-instead-of-stream", message }, ...deviations], call.signal);
+      const deviation = { kind: "json-instead-of-stream", message };
+      return createSingleEventStream(value, [deviation, ...deviations], call.signal);
     },
   };
+}
+
+/** A frame is a JSON-RPC response to the request that opened the stream; an error in it is the error of the call. */
+function readFrame(wire: unknown, { operation, id, response }: Accepted<StreamingOperation>): Frame {
+  const envelope = readEnvelope(wire, id);
+  if (envelope.kind === "error") throw errorOf({ operation, ...headOf(response), failure: envelope.failure });
+  if (envelope.kind === "none") return { ok: false, reason: textOf(envelope.issue) };
+  const reading = readResponse(operation, envelope.result, "$.result");
+  if (!reading.ok) return { ok: false, reason: reading.issues.map(textOf).join("; ") };
+  return { ok: true, value: reading.value, deviations: [...envelope.deviations, ...reading.deviations] };
+}
+
+function textOf({ path, message }: { readonly path: string; readonly message: string }): string {
+  return `${path}: ${message}`;
 }
 
 function writeJson(request: object): string {
   try {
     return JSON.stringify(request);
   } catch {
-    // The engine's own words name members of the caller's values.
+    // The engine's own words would name members of the caller's values.
     throw new TypeError("the request has a value that JSON can't hold: a cycle or a bigint");
   }
 }

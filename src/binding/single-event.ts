@@ -2,8 +2,8 @@ import type { Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { BindingStream } from "./binding.ts";
 
-/** A stream of the one event that an agent answered a streaming call with. */
-export function streamOf(
+/** Makes a stream of the one event that an agent answered a streaming call with. */
+export function createSingleEventStream(
   event: StreamResponse,
   deviations: readonly Deviation[],
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import type { AgentCard, AgentExtension } from "../model/card.ts";
 import type { CardChange } from "../model/drift.ts";
-import { change, isSameJson } from "./change.ts";
+import { change, diffUnknown, isSameJson } from "./change.ts";
 
 const flags = ["streaming", "pushNotifications", "extendedAgentCard"] as const;
 
@@ -20,17 +20,8 @@ export function diffCapabilities(before: AgentCard, after: AgentCard): CardChang
     );
   }
   changes.push(...diffExtensions(a.extensions ?? [], b.extensions ?? []));
-  const unknown = new Set([...Object.keys(a), ...Object.keys(b)]);
-  for (const name of [...flags, "extensions"]) unknown.delete(name);
-  for (const name of unknown) {
-    const values = {
-      before: (a as Record<string, unknown>)[name],
-      after: (b as Record<string, unknown>)[name],
-    };
-    if (isSameJson(values.before, values.after)) continue;
-    changes.push(change(["capabilities", name], "unknown-changed", "cosmetic", values));
-  }
-  return changes;
+  const values = { before: a, after: b };
+  return [...changes, ...diffUnknown(["capabilities"], [...flags, "extensions"], values)];
 }
 
 function diffExtensions(before: readonly AgentExtension[], after: readonly AgentExtension[]): CardChange[] {

@@ -43,8 +43,22 @@ export function diffInterfaces(before: AgentCard, after: AgentCard): CardChange[
 }
 
 function diffOrder(a: readonly Entry[], b: readonly Entry[]): CardChange[] {
-  const first = b.findIndex((item, index) => a[index]?.key !== item.key);
-  if (first === -1) return [];
+  const first = b.findIndex((item, index) => index < a.length && a[index]?.key !== item.key);
+  // Of entries that are there more than once, some came or went.
+  if (first === -1) {
+    return [
+      ...a
+        .slice(b.length)
+        .map(({ index, entry }) =>
+          change(["supportedInterfaces", index], "interface-removed", "breaking", { before: entry }),
+        ),
+      ...b
+        .slice(a.length)
+        .map(({ index, entry }) =>
+          change(["supportedInterfaces", index], "capability-gained", "additive", { after: entry }),
+        ),
+    ];
+  }
   return [
     change(["supportedInterfaces", first], "interface-moved", "security", {
       before: a[first]?.entry,
@@ -72,12 +86,14 @@ function changeOf(old: Entry, twin: Entry): CardChange {
 
 /** Finds the new entry that an old one most likely became: of the same URL, else of the same binding, each once. */
 function twins(candidates: readonly Entry[]): (old: Entry) => Entry | undefined {
-  const byUrl = groupBy(candidates, (item) => item.entry.url);
-  const byBinding = groupBy(candidates, (item) => item.entry.protocolBinding);
+  const latestFirst = [...candidates].reverse();
+  const byUrl = groupBy(latestFirst, (item) => item.entry.url);
+  const byBinding = groupBy(latestFirst, (item) => item.entry.protocolBinding);
   const taken = new Set<Entry>();
   const next = (queue: Entry[] | undefined) => {
+    // Taken from the end: long lists are slow to shorten from the front.
     while (queue && queue.length > 0) {
-      const item = queue.shift();
+      const item = queue.pop();
       if (item && !taken.has(item)) return item;
     }
     return undefined;

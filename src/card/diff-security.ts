@@ -1,5 +1,6 @@
 import type { AgentCard } from "../model/card.ts";
 import type { CardChange } from "../model/drift.ts";
+import { own } from "../util/freeze.ts";
 import { change, isSameJson } from "./change.ts";
 import { requirementsStructure, schemeStructure } from "./structure.ts";
 
@@ -38,8 +39,4 @@ export function diffSignatures(before: AgentCard, after: AgentCard): CardChange[
   const is = after.signatures ?? [];
   if (was.length === 0 || is.length > 0) return [];
   return [change(["signatures"], "signature-removed", "security", { before: was })];
-}
-
-function own<T>(members: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(members, name) ? members[name] : undefined;
 }

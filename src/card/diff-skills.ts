@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill } from "../model/card.ts";
 import type { CardChange } from "../model/drift.ts";
 import { groupBy } from "../util/group.ts";
 import { canonicalJson } from "../util/json.ts";
-import { change, isSameJson } from "./change.ts";
+import { change, diffUnknown, isSameJson } from "./change.ts";
 import { effectiveModes, requirementsStructure, sortedSet } from "./structure.ts";
 
 interface Entry {
@@ -11,18 +11,19 @@ interface Entry {
 }
 
 const textMembers = ["name", "description", "tags", "examples"] as const;
-const structuralMembers = ["id", "inputModes", "outputModes", "securityRequirements"];
+const knownMembers = [...textMembers, "id", "inputModes", "outputModes", "securityRequirements"];
 
 /** Skills that came, went or changed; matched by id, several of one id in a stable order. */
 export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
   const a = byId(before.skills);
   const b = byId(after.skills);
   const changes: CardChange[] = [];
+  const compared = { before, after, setOf: createSets() };
   for (const [id, olds] of a) {
     const news = b.get(id) ?? [];
     olds.forEach((old, position) => {
       const twin = news[position];
-      if (twin) changes.push(...diffSkill(old, twin, before, after));
+      if (twin) changes.push(...diffSkill(old, twin, compared));
       else changes.push(change(["skills", old.index], "skill-removed", "breaking", { before: old.skill }));
     });
   }
@@ -34,7 +35,13 @@ export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
   return changes;
 }
 
-function diffSkill(old: Entry, twin: Entry, before: AgentCard, after: AgentCard): CardChange[] {
+interface Compared {
+  readonly before: AgentCard;
+  readonly after: AgentCard;
+  readonly setOf: (items: readonly string[]) => ReadonlySet<string>;
+}
+
+function diffSkill(old: Entry, twin: Entry, { before, after, setOf }: Compared): CardChange[] {
   const a = old.skill;
   const b = twin.skill;
   const at = (member: string) => ["skills", twin.index, member];
@@ -44,8 +51,8 @@ function diffSkill(old: Entry, twin: Entry, before: AgentCard, after: AgentCard)
     ["outputModes", "defaultOutputModes"],
   ] as const) {
     if (isSameJson(sortedSet(a[member] ?? []), sortedSet(b[member] ?? []))) continue;
-    const was = effectiveModes(a[member], before[defaults]);
-    const is = effectiveModes(b[member], after[defaults]);
+    const was = setOf(effectiveModes(a[member], before[defaults]));
+    const is = setOf(effectiveModes(b[member], after[defaults]));
     const lost = hasOther(was, is);
     const gained = hasOther(is, was);
     const impact = lost ? "breaking" : gained ? "additive" : "cosmetic";
@@ -65,22 +72,7 @@ function diffSkill(old: Entry, twin: Entry, before: AgentCard, after: AgentCard)
     if (isSameJson(a[member], b[member])) continue;
     changes.push(change(at(member), "text-changed", "cosmetic", { before: a[member], after: b[member] }));
   }
-  return [...changes, ...diffUnknown(a, b, at)];
-}
-
-function diffUnknown(
-  a: AgentSkill,
-  b: AgentSkill,
-  at: (member: string) => (string | number)[],
-): CardChange[] {
-  const known = new Set<string>([...textMembers, ...structuralMembers]);
-  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => !known.has(name));
-  const value = (skill: AgentSkill, name: string) => (skill as unknown as Record<string, unknown>)[name];
-  return names
-    .filter((name) => !isSameJson(value(a, name), value(b, name)))
-    .map((name) =>
-      change(at(name), "unknown-changed", "cosmetic", { before: value(a, name), after: value(b, name) }),
-    );
+  return [...changes, ...diffUnknown(["skills", twin.index], knownMembers, { before: a, after: b })];
 }
 
 function byId(skills: readonly AgentSkill[]): Map<string, Entry[]> {
@@ -94,10 +86,20 @@ function byId(skills: readonly AgentSkill[]): Map<string, Entry[]> {
   return groups;
 }
 
+/** Makes sets of lists, each list's once: many skills share the card's default ones. */
+function createSets(): Compared["setOf"] {
+  const sets = new Map<readonly string[], ReadonlySet<string>>();
+  return (items) => {
+    const set = sets.get(items) ?? new Set(items);
+    sets.set(items, set);
+    return set;
+  };
+}
+
 /** Whether some item of `items` is not among `others`. */
-function hasOther(items: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(others);
-  return items.some((item) => !known.has(item));
+function hasOther(items: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const item of items) if (!others.has(item)) return true;
+  return false;
 }
 
 function compare(a: string, b: string): number {

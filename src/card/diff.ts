@@ -1,6 +1,7 @@
 import type { AgentCard } from "../model/card.ts";
 import type { CardChange } from "../model/drift.ts";
 import type { JsonObject } from "../model/schema.ts";
+import { own } from "../util/freeze.ts";
 import { jsonPointer } from "../util/json.ts";
 import { change, isSameJson } from "./change.ts";
 import { diffCapabilities } from "./diff-capabilities.ts";
@@ -75,9 +76,10 @@ function diffRest(before: JsonObject, after: JsonObject, found: readonly CardCha
   );
   const named = new Set(found.map((item) => item.pointer.split("/", 2)[1]));
   return names
-    .filter((name) => !named.has(jsonPointer([name]).slice(1)) && !isSameJson(before[name], after[name]))
-    .map((name) => {
-      const kind = texts.includes(name) ? "text-changed" : "unknown-changed";
-      return change([name], kind, "cosmetic", { before: before[name], after: after[name] });
+    .filter((name) => !named.has(jsonPointer([name]).slice(1)))
+    .flatMap((name) => {
+      const values = { before: own(before, name), after: own(after, name) };
+      if (isSameJson(values.before, values.after)) return [];
+      return [change([name], texts.includes(name) ? "text-changed" : "unknown-changed", "cosmetic", values)];
     });
 }

@@ -1,6 +1,7 @@
-import { type CardAttempt, CardNotFoundError, CardUnreachableError } from "../errors/card.ts";
+import { type CardAttempt, CardAuthError, CardNotFoundError, CardUnreachableError } from "../errors/card.ts";
 import { ConnectionError, TimeoutError } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
+import { defined } from "../util/freeze.ts";
 import { attemptOf, type CardAnswer, type CardReader, type CardValidators } from "./read.ts";
 import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
 
@@ -18,6 +19,8 @@ export interface DiscoveredCard {
   readonly snapshot: CardSnapshot;
   readonly validators: CardValidators;
   readonly ageSeconds?: number;
+  /** For how long it may be used without asking, in milliseconds. */
+  readonly freshForMs: number;
 }
 
 interface Place {
@@ -50,7 +53,7 @@ export async function readCardAt(url: string, options: DiscoverOptions): Promise
 async function tryPlaces(places: readonly Place[], options: DiscoverOptions): Promise<DiscoveredCard> {
   const attempts: CardAttempt[] = [];
   for (const place of places) {
-    const answer = await readPlace(place.url, options);
+    const answer = await readPlace(place, attempts, options);
     if (answer.kind === "card" && (!place.isGuess || /[/+]json$/.test(answer.mediaType))) {
       return found(place, answer, options);
     }
@@ -59,14 +62,31 @@ async function tryPlaces(places: readonly Place[], options: DiscoverOptions): Pr
   throw new CardNotFoundError(Object.freeze(attempts));
 }
 
-async function readPlace(url: string, options: DiscoverOptions): Promise<CardAnswer> {
+/** Reads one place. What ends the search says which URLs were tried before it. */
+async function readPlace(
+  { url, isGuess }: Place,
+  before: readonly CardAttempt[],
+  options: DiscoverOptions,
+): Promise<CardAnswer> {
   try {
     return await options.read({ url, signal: options.signal });
   } catch (error) {
     if (error instanceof ConnectionError || error instanceof TimeoutError) {
-      throw new CardUnreachableError(url, { cause: error });
+      throw new CardUnreachableError(url, { cause: error, attempts: [...before, attemptOf(url)] });
     }
-    throw error;
+    if (error instanceof CardAuthError) {
+      throw new CardAuthError(url, error.status, error.challenge, [...before, attemptOf(url, error.status)]);
+    }
+    if (!(error instanceof CardUnreachableError) || error.status === undefined) throw error;
+    const { status, retryAfterMs, attemptCount } = error;
+    // An endpoint for calls refuses a GET in ways of its own.
+    if (isGuess && status >= 400 && status < 500 && ![408, 425, 429].includes(status)) {
+      return { kind: "absent", status };
+    }
+    throw new CardUnreachableError(url, {
+      ...defined({ status, retryAfterMs, attemptCount }),
+      attempts: [...before, attemptOf(url, status)],
+    });
   }
 }
 
@@ -87,7 +107,7 @@ function found(
     deviations,
   });
   const age = answer.ageSeconds === undefined ? {} : { ageSeconds: answer.ageSeconds };
-  return { url: place.url, snapshot, validators: answer.validators, ...age };
+  return { url: place.url, snapshot, validators: answer.validators, freshForMs: answer.freshForMs, ...age };
 }
 
 function isCardUrl(source: string): boolean {

@@ -1,3 +1,5 @@
+import { onAbort } from "../util/abort.ts";
+
 /** How a read is asked for: an ordinary one may share any read in flight, a forced one only a read not yet begun. */
 export type FlightKind = "ordinary" | "forced";
 
@@ -26,6 +28,8 @@ export function createFlights<T>(read: (kind: FlightKind, signal: AbortSignal) =
         queued = undefined;
         current = flight;
       }
+      // Whoever waited for a queued read may have left before its turn came.
+      controller.signal.throwIfAborted();
       return read(kind, controller.signal);
     };
     const promise = begin().finally(() => {
@@ -64,15 +68,11 @@ export function createFlights<T>(read: (kind: FlightKind, signal: AbortSignal) =
     };
     if (!signal) return flight.promise;
     return new Promise<T>((resolve, reject) => {
-      const stop = () => {
+      const release = onAbort(signal, () => {
         leave(signal.reason);
         reject(signal.reason);
-      };
-      signal.addEventListener("abort", stop, { once: true });
-      flight.promise
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener("abort", stop))
-        .catch(() => {});
+      });
+      flight.promise.then(resolve, reject).finally(release);
     });
   }
 }

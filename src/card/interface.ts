@@ -1,5 +1,6 @@
 import {
   CardInvalidError,
+  type CardIssue,
   NoSupportedInterfaceError,
   ProtocolVersionError,
   type UnusableInterface,
@@ -37,14 +38,8 @@ export type InterfaceChoice =
  * `Major.Minor` (8.3.2). Never a guess, never a silent fallback.
  */
 export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions): InterfaceChoice {
-  const entries = card.supportedInterfaces.map((entry, index) => ({
-    entry,
-    index,
-    isOurs: options.bindings.includes(entry.protocolBinding),
-    isVersion: majorMinor(entry.protocolVersion) === protocolVersion,
-    problem: urlProblem(entry, options.cardUrl),
-  }));
-  const chosen = entries.find((item) => item.isOurs && item.isVersion && !item.problem);
+  const entries = judgeInterfaces(card, options);
+  const chosen = entries.find(isUsable);
   if (chosen) {
     const bad = entries.filter((item) => item.problem !== undefined);
     const deviations = bad.map(({ index, problem }) => ({
@@ -72,6 +67,38 @@ export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions
     outcome: "binding",
     offered: entries.map(({ entry }) => ({ ...entry, problem: bindingProblem(entry) })),
   };
+}
+
+/** Every interface of a card that could be called, in card order: what one may fail over to. */
+export function usableInterfaces(
+  card: AgentCard,
+  options: InterfaceChoiceOptions,
+): readonly AgentInterface[] {
+  return judgeInterfaces(card, options)
+    .filter(isUsable)
+    .map(({ entry }) => entry);
+}
+
+interface JudgedInterface {
+  readonly entry: AgentInterface;
+  readonly index: number;
+  readonly isOurs: boolean;
+  readonly isVersion: boolean;
+  readonly problem: string | undefined;
+}
+
+function judgeInterfaces(card: AgentCard, options: InterfaceChoiceOptions): JudgedInterface[] {
+  return card.supportedInterfaces.map((entry, index) => ({
+    entry,
+    index,
+    isOurs: options.bindings.includes(entry.protocolBinding),
+    isVersion: majorMinor(entry.protocolVersion) === protocolVersion,
+    problem: urlProblem(entry, options.cardUrl),
+  }));
+}
+
+function isUsable({ isOurs, isVersion, problem }: JudgedInterface): boolean {
+  return isOurs && isVersion && problem === undefined;
 }
 
 /**
@@ -102,6 +129,21 @@ export function requireInterface(
     case "binding":
       throw new NoSupportedInterfaceError(choice.offered, options.bindings);
   }
+}
+
+/**
+ * Refuses a card of which no entry has a URL that anybody could call: a relative one, say, or plain http on a card that
+ * came by https.
+ *
+ * @throws CardInvalidError with the path of every entry.
+ */
+export function requireUsableUrl(card: AgentCard, cardUrl: string | undefined, digest: string): void {
+  const issues = card.supportedInterfaces.map((entry, index) => ({
+    path: `$.supportedInterfaces[${index}].url`,
+    message: urlProblem(entry, cardUrl),
+  }));
+  const bad = issues.filter((issue): issue is CardIssue => issue.message !== undefined);
+  if (bad.length === issues.length) throw new CardInvalidError(cardUrl, bad.slice(0, 50), digest);
 }
 
 /** Whether a card and the interface chosen on it live at one origin. A card without a URL has none to share. */

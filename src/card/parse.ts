@@ -5,13 +5,14 @@ import {
   ProtocolVersionError,
 } from "../errors/card.ts";
 import { type AgentCard, agentCardSchema } from "../model/card.ts";
-import type { Deviation } from "../model/deviation.ts";
-import { readBySchema } from "../model/issues.ts";
+import { type Deviation, maxDeviations } from "../model/deviation.ts";
+import { describeValue, readBySchema } from "../model/issues.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { sha256Hex } from "../util/hash.ts";
 import { type IJsonProblem, inspectIJson } from "../util/i-json.ts";
-import { jsonPath } from "../util/json.ts";
+import { canonicalJson, jsonPath } from "../util/json.ts";
+import { copyJson } from "../util/json-copy.ts";
 import { protocolVersion } from "../wire/version.ts";
 
 /** A card as a caller may hand it in: an object, JSON text, or bytes. */
@@ -47,13 +48,39 @@ const defaultDepth = 64;
 
 /** Reads a card that a caller handed in. */
 export function cardFromInput(input: CardInput): ReadCardInput {
-  if (typeof input === "string" || input instanceof Uint8Array) {
-    const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
-    const json = parseCard(bytes, { maxDepth: defaultDepth });
-    return { json, card: () => shapeCard(json, refusedDigest(bytes)).card };
+  const json = jsonFromInput(input);
+  // An object has no bytes to name it by; its canonical form stands for them.
+  const digest = () => refusedDigest(bytesOf(isBytesOrText(input) ? input : canonicalJson(json)));
+  return { json, card: () => shapeCard(json, digest).card };
+}
+
+function jsonFromInput(input: CardInput): JsonObject {
+  if (input instanceof Uint8Array) return parseCard(input, { maxDepth: defaultDepth });
+  if (typeof input === "string") {
+    return parseText(input, { maxDepth: defaultDepth }, () => refusedDigest(bytesOf(input)));
   }
-  const json = input as JsonObject;
-  return { json, card: () => shapeCard(json, "").card };
+  if (!isRecord(input)) throw new TypeError(`card: found ${describeValue(input)}, wanted an agent card`);
+  const { value, tooDeep, problems } = copyJson(input, defaultDepth);
+  if (tooDeep) throw new CardUnreadableError(undefined, "too-deep", tooDeepText(defaultDepth));
+  if (problems.length > 0)
+    throw new CardInvalidError(
+      undefined,
+      problems.map(describeProblem),
+      refusedDigest(bytesOf(JSON.stringify(value))),
+    );
+  return value as JsonObject;
+}
+
+function isBytesOrText(input: CardInput): input is string | Uint8Array {
+  return typeof input === "string" || input instanceof Uint8Array;
+}
+
+function bytesOf(input: string | Uint8Array): Uint8Array {
+  return typeof input === "string" ? new TextEncoder().encode(input) : input;
+}
+
+function tooDeepText(maxDepth: number): string {
+  return `found more than ${maxDepth} levels`;
 }
 
 /** `sha256:` and hex of bytes that were refused as a card. */
@@ -69,14 +96,25 @@ export function refusedDigest(bytes: Uint8Array): string {
  */
 export function parseCard(bytes: Uint8Array, options: ParseOptions): JsonObject {
   const text = decode(bytes);
+  const digest = () => refusedDigest(bytes);
+  if (text !== undefined) return parseText(text, options, digest);
+  throw new CardUnreadableError(
+    options.url,
+    "not-json",
+    "found bytes that are no UTF-8, wanted JSON",
+    digest(),
+  );
+}
+
+function parseText(given: string, options: ParseOptions, digest: () => string): JsonObject {
+  const text = given.replace(/^\uFEFF/, "");
   const unreadable = (reason: "too-deep" | "not-json" | "html", found: string) =>
-    new CardUnreadableError(options.url, reason, found, refusedDigest(bytes));
-  if (text === undefined) throw unreadable("not-json", "found bytes that are no UTF-8, wanted JSON");
+    new CardUnreadableError(options.url, reason, found, digest());
   if (/^\s*<(?:!doctype|html|head|body|\?xml|!--)/i.test(text)) {
     throw unreadable("html", "found an HTML page, wanted JSON");
   }
   const report = inspectIJson(text, options.maxDepth);
-  if (report.tooDeep) throw unreadable("too-deep", `found more than ${options.maxDepth} levels`);
+  if (report.tooDeep) throw unreadable("too-deep", tooDeepText(options.maxDepth));
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -84,11 +122,11 @@ export function parseCard(bytes: Uint8Array, options: ParseOptions): JsonObject 
     throw unreadable("not-json", `found ${JSON.stringify(text.slice(0, 40))}…, wanted JSON`);
   }
   if (report.problems.length > 0) {
-    throw new CardInvalidError(options.url, report.problems.map(describeProblem), refusedDigest(bytes));
+    throw new CardInvalidError(options.url, report.problems.map(describeProblem), digest());
   }
   if (!isRecord(value)) {
-    const issue = { path: "$", message: "found no object, wanted an agent card" };
-    throw new CardInvalidError(options.url, [issue], refusedDigest(bytes));
+    const issue = { path: "$", message: `found ${describeValue(value)}, wanted an agent card` };
+    throw new CardInvalidError(options.url, [issue], digest());
   }
   return deepFreeze(value);
 }
@@ -99,7 +137,7 @@ export function parseCard(bytes: Uint8Array, options: ParseOptions): JsonObject 
  * @throws ProtocolVersionError for the card of an older protocol: no interfaces, but a root `url` or `protocolVersion`.
  * @throws CardInvalidError with every issue otherwise.
  */
-export function shapeCard(json: JsonObject, digest: string, url?: string): ShapedCard {
+export function shapeCard(json: JsonObject, digest: string | (() => string), url?: string): ShapedCard {
   const { supportedInterfaces: interfaces } = json;
   const hasInterfaces = interfaces != null && !(Array.isArray(interfaces) && interfaces.length === 0);
   if (!hasInterfaces && (typeof json.url === "string" || typeof json.protocolVersion === "string")) {
@@ -111,18 +149,25 @@ export function shapeCard(json: JsonObject, digest: string, url?: string): Shape
   if (!hasInterfaces) {
     issues.push({ path: "$.supportedInterfaces", message: "found none, wanted at least one interface" });
   }
-  if (!reading.ok || issues.length > 0) throw new CardInvalidError(url, issues, digest);
+  if (!reading.ok || issues.length > 0) {
+    throw new CardInvalidError(url, issues, typeof digest === "string" ? digest : digest());
+  }
   return Object.freeze({ json, card: deepFreeze(reading.value), deviations: Object.freeze(omissions(json)) });
 }
 
 function omissions(json: JsonObject): Deviation[] {
-  return ["skills", "defaultInputModes", "defaultOutputModes"]
-    .filter((name) => json[name] == null)
-    .map((name) => ({
-      kind: "missing-list",
-      path: `$.${name}`,
-      message: `found no ${name}, wanted a list (REQUIRED, 4.4.1); read as empty`,
-    }));
+  const lists = ["skills", "defaultInputModes", "defaultOutputModes"].filter((name) => json[name] == null);
+  const skills = Array.isArray(json.skills) ? json.skills : [];
+  const untagged = skills.flatMap((skill: JsonObject, index) => (skill.tags == null ? [index] : []));
+  return [
+    ...lists.map((name) => missingList(`$.${name}`, name, "4.4.1")),
+    ...untagged.slice(0, maxDeviations).map((at) => missingList(`$.skills[${at}].tags`, "tags", "4.4.5")),
+  ];
+}
+
+function missingList(path: string, name: string, section: string): Deviation {
+  const message = `found no ${name}, wanted a list (REQUIRED, ${section}); read as empty`;
+  return { kind: "missing-list", path, message };
 }
 
 function describeProblem(problem: IJsonProblem): CardIssue {

@@ -5,13 +5,15 @@ import {
   CardUnreadableError,
 } from "../errors/card.ts";
 import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
-import { createScope } from "../util/abort.ts";
+import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { redactUrl } from "../util/redact.ts";
 import { discardBody, readBytes } from "../wire/body.ts";
 import type { HttpExchange, HttpResponse } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";
 import { protocolVersion } from "../wire/version.ts";
+import { freshForMs } from "./freshness.ts";
+import type { CardGate } from "./gate.ts";
 
 /** What a conditional read is made with, and what a full read brings. */
 export interface CardValidators {
@@ -29,9 +31,16 @@ export type CardAnswer =
       readonly validators: CardValidators;
       readonly mediaType: string;
       readonly ageSeconds?: number;
-      readonly cacheControl?: string;
+      /** For how long the answer may be used without asking, by RFC 9111, in milliseconds. */
+      readonly freshForMs: number;
     }
-  | { readonly kind: "not-modified"; readonly validators: CardValidators; readonly ageSeconds?: number }
+  | {
+      readonly kind: "not-modified";
+      readonly validators: CardValidators;
+      readonly ageSeconds?: number;
+      /** For how long, from now on. */
+      readonly freshForMs: number;
+    }
   /** 404, 405 or 410: nothing there. */
   | { readonly kind: "absent"; readonly status: number };
 
@@ -50,6 +59,10 @@ export interface CardReaderOptions {
   readonly timeouts: Timeouts;
   /** Budget of one whole read, redirects and credentials included, in milliseconds. */
   readonly totalMs: number;
+  /** Which card URLs asked to be left alone. */
+  readonly gate: CardGate;
+  /** On whose behalf. */
+  readonly principal: string;
   /** Headers on every read. */
   readonly headers: Readonly<Record<string, string>>;
   /** Credentials for the card. */
@@ -72,14 +85,21 @@ export type CardReader = (request: CardReadRequest) => Promise<CardAnswer>;
 /** Makes a {@link CardReader}. */
 export function createCardReader(options: CardReaderOptions): CardReader {
   const authenticated = new Set<string>();
+  const keyOf = (url: string) => JSON.stringify([options.principal, url]);
 
   return async function readCard(asked) {
-    const { authorize } = options;
+    const authorize = options.authorize && boundedAuthorizer(options.authorize);
+    options.gate.pass(keyOf(asked.url), asked.url);
     const scope = createScope(options.clock, [asked.signal]);
     scope.deadline(options.totalMs, () => new TimeoutError(asked.url, "total", options.totalMs));
     const request = { ...asked, signal: scope.signal };
     try {
-      return await readWithin(request, authorize);
+      const answer = await readWithin(request, authorize);
+      options.gate.clear(keyOf(asked.url));
+      return answer;
+    } catch (error) {
+      options.gate.note(keyOf(asked.url), error);
+      throw error;
     } finally {
       scope.release();
     }
@@ -138,17 +158,16 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     const age = ageOf(response.headers);
     if (status === 304 && request.validators) {
       discardBody(response);
-      return { kind: "not-modified", validators, ...age };
+      return { kind: "not-modified", validators, freshForMs: freshnessOf(response), ...age };
     }
     if (status >= 200 && status < 300 && status !== 204) {
-      const cacheControl = response.headers.get("cache-control");
       return {
         kind: "card",
         bytes: await readCardBytes(request, response),
         validators,
         mediaType: response.mediaType,
+        freshForMs: freshnessOf(response),
         ...age,
-        ...(cacheControl === null ? {} : { cacheControl }),
       };
     }
     discardBody(response);
@@ -162,6 +181,11 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       status,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     });
+  }
+
+  function freshnessOf(response: HttpResponse): number {
+    // What a 304 leaves out it leaves as it was; its own freshness is all that it renews (RFC 9111, 4.3.4).
+    return freshForMs(200, Object.fromEntries(response.headers), options.clock.now());
   }
 
   async function readCardBytes(request: CardReadRequest, response: HttpResponse): Promise<Uint8Array> {
@@ -178,6 +202,11 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       throw new CardUnreadableError(request.url, "too-large", `found more than ${error.max} bytes`);
     }
   }
+}
+
+/** Whoever gives credentials may not watch the signal; the budget of the read holds all the same. */
+function boundedAuthorizer(authorize: CardAuthorizer): CardAuthorizer {
+  return (context) => withSignal(authorize(context), context.signal);
 }
 
 /** One entry of the list of URLs tried. */

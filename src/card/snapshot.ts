@@ -1,7 +1,9 @@
 import { CardUnreadableError } from "../errors/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { CardDigests } from "../model/pin.ts";
+import type { JsonObject } from "../model/schema.ts";
 import { digestsOf } from "./digest.ts";
+import { requireUsableUrl } from "./interface.ts";
 import { parseCard, refusedDigest, type ShapedCard, shapeCard } from "./parse.ts";
 
 /** A card that passed every check, with its digests. Frozen. */
@@ -32,17 +34,37 @@ export interface SnapshotOptions {
 export function snapshotCard(bytes: Uint8Array, options: SnapshotOptions): CardSnapshot {
   const bytesDigest = refusedDigest(bytes);
   if (options.previous?.bytesDigest === bytesDigest) return options.previous;
-  const { url, mediaType = "" } = options;
-  if (mediaType === "text/html") {
-    throw new CardUnreadableError(url, "html", "found text/html, wanted JSON", bytesDigest);
-  }
-  const json = parseCard(bytes, { url, maxDepth: options.maxDepth });
+  const { url, mediaType } = options;
+  const json = parseServed(bytes, options, bytesDigest);
   const shaped = shapeCard(json, bytesDigest, url);
+  requireUsableUrl(shaped.card, url, bytesDigest);
   return Object.freeze({
     ...shaped,
     ...digestsOf(json, shaped.card),
-    deviations: Object.freeze([...(options.deviations ?? []), ...shaped.deviations]),
+    deviations: Object.freeze([
+      ...(options.deviations ?? []),
+      ...mediaTypeDeviations(mediaType),
+      ...shaped.deviations,
+    ]),
     bytesDigest,
     ...(url === undefined ? {} : { url }),
   });
+}
+
+/** What is served as HTML and is no JSON either is a page: of a login, of a platform. */
+function parseServed(bytes: Uint8Array, options: SnapshotOptions, digest: string): JsonObject {
+  const { url, maxDepth, mediaType } = options;
+  try {
+    return parseCard(bytes, { url, maxDepth });
+  } catch (error) {
+    const isPage = mediaType === "text/html" && error instanceof CardUnreadableError;
+    if (!isPage || error.reason !== "not-json") throw error;
+    throw new CardUnreadableError(url, "html", "found text/html, wanted JSON", digest);
+  }
+}
+
+function mediaTypeDeviations(mediaType: string | undefined): Deviation[] {
+  if (mediaType === undefined || /[/+]json$/.test(mediaType)) return [];
+  const found = mediaType === "" ? "no media type" : mediaType;
+  return [{ kind: "card-media-type", message: `found the card as ${found}, wanted application/json` }];
 }

@@ -1,5 +1,7 @@
-import { type Clock, elapsedMs, type Instant, readInstant } from "../util/clock.ts";
+import { CardInvalidError, CardUnreachableError } from "../errors/card.ts";
+import { type Clock, elapsedMs, type Instant, isoTime, readInstant } from "../util/clock.ts";
 import { createFlights, type FlightKind } from "./flight.ts";
+import { type CardHistory, createCardHistory } from "./history.ts";
 import type { CardReader, CardValidators } from "./read.ts";
 import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
 
@@ -9,12 +11,12 @@ export type CardReading =
       readonly kind: "card";
       readonly snapshot: CardSnapshot;
       /** Whether the whole card was read, or the server only said that it is unchanged. */
-      readonly via: "full" | "not-modified" | "static";
+      readonly via: "full" | "not-modified" | "term" | "static";
       readonly at: Instant;
       /** Seconds that the answer had spent in caches, where one said so. */
       readonly ageSeconds?: number;
     }
-  /** The card is gone: 404, 405 or 410, twice. */
+  /** The card is gone: 404 or 410, twice. */
   | { readonly kind: "withdrawn"; readonly status: number; readonly at: Instant };
 
 /** Where one agent's card is read, again and again, for everybody who holds a lease on it. */
@@ -23,8 +25,12 @@ export interface CardSource {
   readonly url: string | undefined;
   /** The last card that passed every check. */
   readonly current: CardSnapshot;
-  /** When that card was last seen to be live. */
-  readonly checkedAt: Instant;
+  /** What was seen of the card over time. */
+  readonly history: CardHistory;
+  /** When that card was last seen to be live; `undefined` for a card that was handed in and not checked yet. */
+  readonly checkedAt: Instant | undefined;
+  /** Whether the last check is younger than a term, or still fresh by RFC 9111 for `"http"`. */
+  isWithin(term: number | "http"): boolean;
   /**
    * Reads the live card. An ordinary check is conditional and may share a read in flight; a forced one is a full read
    * that began after it was asked for.
@@ -43,7 +49,12 @@ export interface CardSourceOptions {
   /** After how long a card that was only called unmodified is read in full again. */
   readonly fullCheckEveryMs: number;
   /** The first card, as discovered or handed in. */
-  readonly initial: { readonly snapshot: CardSnapshot; readonly validators: CardValidators };
+  readonly initial: {
+    readonly snapshot: CardSnapshot;
+    readonly validators: CardValidators;
+    /** For how long it may be used without asking; absent for a card that was handed in. */
+    readonly freshForMs?: number;
+  };
 }
 
 /** Makes the source of a card that lives at a URL. */
@@ -51,8 +62,11 @@ export function createCardSource(options: CardSourceOptions): CardSource {
   const { url, read, clock, maxDepth } = options;
   let current = options.initial.snapshot;
   let validators = options.initial.validators;
-  let checkedAt = readInstant(clock);
-  let readAt = checkedAt;
+  let freshForMs = options.initial.freshForMs ?? 0;
+  let readAt = readInstant(clock);
+  let checkedAt = options.initial.freshForMs === undefined ? undefined : readAt;
+  const history = createCardHistory();
+  history.note(current);
   const join = createFlights(readLive);
 
   async function readLive(kind: FlightKind, signal: AbortSignal): Promise<CardReading> {
@@ -68,10 +82,15 @@ export function createCardSource(options: CardSourceOptions): CardSource {
     // One more look, since a restart of the server shows as a moment of 404.
     if (answer.kind === "absent") answer = await read({ url, signal });
     const at = readInstant(clock);
-    if (answer.kind === "absent") return { kind: "withdrawn", status: answer.status, at };
+    if (answer.kind === "absent") {
+      // 405 says that the URL is there.
+      if (answer.status === 405) throw new CardUnreachableError(url, { status: answer.status });
+      return { kind: "withdrawn", status: answer.status, at };
+    }
     const age = answer.ageSeconds === undefined ? {} : { ageSeconds: answer.ageSeconds };
     if (answer.kind === "not-modified") {
       checkedAt = at;
+      freshForMs = answer.freshForMs;
       return { kind: "card", snapshot: current, via: "not-modified", at, ...age };
     }
     const snapshot = snapshotCard(answer.bytes, {
@@ -83,8 +102,10 @@ export function createCardSource(options: CardSourceOptions): CardSource {
     // Every check passed: only now does the card become the current one.
     current = snapshot;
     validators = answer.validators;
+    freshForMs = answer.freshForMs;
     checkedAt = at;
     readAt = at;
+    history.note(snapshot);
     return { kind: "card", snapshot, via: "full", at, ...age };
   }
 
@@ -96,31 +117,44 @@ export function createCardSource(options: CardSourceOptions): CardSource {
     get checkedAt() {
       return checkedAt;
     },
+    history,
+    isWithin(term) {
+      const termMs = term === "http" ? freshForMs : term;
+      return checkedAt !== undefined && elapsedMs(clock, checkedAt) < termMs;
+    },
     check: join,
   };
 }
 
-/** Makes the source of a card that was handed in and is never checked. */
-export function createStaticCardSource(snapshot: CardSnapshot, clock: Clock): CardSource {
-  const checkedAt = readInstant(clock);
+/** Makes the source of a card that was handed in and is never checked, until it is out of date. */
+export function createStaticCardSource(
+  snapshot: CardSnapshot,
+  clock: Clock,
+  untilMs = Number.POSITIVE_INFINITY,
+): CardSource {
+  const history = createCardHistory();
+  history.note(snapshot);
   return {
     url: undefined,
     current: snapshot,
-    checkedAt,
-    check: async () => ({ kind: "card", snapshot, via: "static", at: readInstant(clock) }),
+    history,
+    checkedAt: readInstant(clock),
+    isWithin: () => false,
+    async check() {
+      const at = readInstant(clock);
+      if (at.wallMs < untilMs) return { kind: "card", snapshot, via: "static", at };
+      const message = `found the time ${isoTime(at.wallMs)}, wanted one before ${isoTime(untilMs)}`;
+      throw new CardInvalidError(undefined, [{ path: "$", message }], snapshot.digest);
+    },
   };
 }
 
 /** A 304 without validators speaks of the one that was sent. */
 function isSameValidator(answered: CardValidators, asked: CardValidators): boolean {
-  if (answered.etag !== undefined && asked.etag !== undefined)
-    return weak(answered.etag) === weak(asked.etag);
-  if (answered.lastModified !== undefined && asked.lastModified !== undefined && asked.etag === undefined) {
-    return answered.lastModified === asked.lastModified;
-  }
-  return true;
+  if (answered.etag !== undefined) return weak(answered.etag) === weak(asked.etag);
+  return answered.lastModified === undefined || answered.lastModified === asked.lastModified;
 }
 
-function weak(etag: string): string {
-  return etag.replace(/^W\//, "");
+function weak(etag: string | undefined): string | undefined {
+  return etag?.replace(/^W\//, "");
 }

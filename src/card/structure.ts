@@ -1,6 +1,12 @@
 import type { AgentCard, AgentInterface, AgentSkill } from "../model/card.ts";
 import type { JsonObject } from "../model/schema.ts";
-import { type SecurityRequirement, type SecurityScheme, securitySchemeKind } from "../model/security.ts";
+import {
+  type OAuthFlow,
+  oauthFlowNames,
+  type SecurityRequirement,
+  type SecurityScheme,
+  securitySchemeKind,
+} from "../model/security.ts";
 import { isRecord } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
 
@@ -20,14 +26,11 @@ export function cardStructure(card: AgentCard): JsonObject {
       (capabilities.extensions ?? [])
         .filter((extension) => extension.required === true)
         .map((extension) => ({ uri: extension.uri, params: verbatim(extension.params) })),
-      (extension) => `${extension.uri}\n${canonicalJson(extension.params?.value ?? null)}`,
+      (extension) => [extension.uri, canonicalJson(extension.params?.value ?? null)],
     ),
     defaultInputModes: sortedSet(card.defaultInputModes),
     defaultOutputModes: sortedSet(card.defaultOutputModes),
-    skills: byText(
-      card.skills.map((skill) => skillStructure(skill, card)),
-      (skill) => `${skill.id}\n${canonicalJson(prune(skill))}`,
-    ),
+    skills: byText(skillStructures(card), (skill) => [skill.id, canonicalJson(prune(skill))]),
     securitySchemes: Object.fromEntries(
       Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => [name, schemeStructure(scheme)]),
     ),
@@ -50,13 +53,30 @@ export function majorMinor(version: string): string {
   return /^\d+\.\d+(?=\.|$)/.exec(version)?.[0] ?? version;
 }
 
-/** The structure of one skill: its id, the media types in force, what it needs for authentication. */
-export function skillStructure(skill: AgentSkill, card: AgentCard) {
-  return {
+/**
+ * The structure of the skills: ids, the media types in force, what each needs for authentication. Media types that are
+ * the card's default ones, named or not, are left out, since the card's structure has them once: written out for every
+ * skill, a card of one megabyte could make gigabytes.
+ */
+function skillStructures(card: AgentCard) {
+  const inputModes = modesBeside(card.defaultInputModes);
+  const outputModes = modesBeside(card.defaultOutputModes);
+  return card.skills.map((skill: AgentSkill) => ({
     id: skill.id,
-    inputModes: sortedSet(effectiveModes(skill.inputModes, card.defaultInputModes)),
-    outputModes: sortedSet(effectiveModes(skill.outputModes, card.defaultOutputModes)),
+    inputModes: inputModes(skill.inputModes),
+    outputModes: outputModes(skill.outputModes),
     securityRequirements: requirementsStructure(skill.securityRequirements),
+  }));
+}
+
+function modesBeside(
+  defaults: readonly string[],
+): (own: readonly string[] | undefined) => string[] | undefined {
+  const usual = canonicalJson(sortedSet(defaults));
+  return (own) => {
+    if (!own || own.length === 0) return undefined;
+    const modes = sortedSet(own);
+    return canonicalJson(modes) === usual ? undefined : modes;
   };
 }
 
@@ -77,7 +97,7 @@ export function requirementsStructure(
       Object.entries(requirement.schemes).map(([name, scopes]) => [name, { list: sortedSet(scopes.list) }]),
     ),
   }));
-  return byText(alternatives, (alternative) => canonicalJson(alternative));
+  return byText(alternatives, (alternative) => [canonicalJson(alternative)]);
 }
 
 /** The structure of a security scheme: without descriptions, and with the names of scopes in place of their texts. */
@@ -92,28 +112,30 @@ export function schemeStructure(scheme: SecurityScheme): JsonObject {
       name: apiKeySecurityScheme.name,
     },
     http: httpAuthSecurityScheme && {
-      scheme: httpAuthSecurityScheme.scheme.toLowerCase(),
+      scheme: httpAuthSecurityScheme.scheme,
       bearerFormat: httpAuthSecurityScheme.bearerFormat,
     },
     oauth2: oauth2SecurityScheme && {
       metadataUrl: oauth2SecurityScheme.oauth2MetadataUrl,
       flows: Object.fromEntries(
-        Object.entries(oauth2SecurityScheme.flows).map(([name, flow]) => [
-          name,
-          {
-            authorizationUrl: flow.authorizationUrl,
-            deviceAuthorizationUrl: flow.deviceAuthorizationUrl,
-            tokenUrl: flow.tokenUrl,
-            refreshUrl: flow.refreshUrl,
-            scopes: Object.keys(flow.scopes ?? {}).sort(),
-            pkceRequired: flow.pkceRequired,
-          },
-        ]),
+        oauthFlowNames.map((name) => [name, flowStructure(oauth2SecurityScheme.flows[name])]),
       ),
     },
     openIdConnect: openIdConnectSecurityScheme && { url: openIdConnectSecurityScheme.openIdConnectUrl },
     mtls: scheme.mtlsSecurityScheme && {},
   });
+}
+
+function flowStructure(flow: OAuthFlow | undefined) {
+  if (!flow) return undefined;
+  return {
+    authorizationUrl: flow.authorizationUrl,
+    deviceAuthorizationUrl: flow.deviceAuthorizationUrl,
+    tokenUrl: flow.tokenUrl,
+    refreshUrl: flow.refreshUrl,
+    scopes: Object.keys(flow.scopes ?? {}).sort(),
+    pkceRequired: flow.pkceRequired,
+  };
 }
 
 /** The distinct texts of a list, in order of their UTF-16 code units. */
@@ -143,11 +165,16 @@ function pruned(value: unknown): unknown {
   return Object.fromEntries(kept.filter(([, member]) => member !== undefined));
 }
 
-function byText<T>(items: readonly T[], text: (item: T) => string): T[] {
+/** Sorts by texts, the first of each item before its second, in order of their UTF-16 code units. */
+function byText<T>(items: readonly T[], texts: (item: T) => readonly string[]): T[] {
   return items
-    .map((item) => ({ item, text: text(item) }))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map((item) => ({ item, texts: texts(item) }))
+    .sort((a, b) => compareText(a.texts[0], b.texts[0]) || compareText(a.texts[1], b.texts[1]))
     .map(({ item }) => item);
+}
+
+function compareText(a = "", b = ""): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function withoutDescription(value: unknown): unknown {

@@ -1,36 +1,89 @@
 import type { BindingCall } from "../binding/binding.ts";
-import type { OperationName } from "../model/operations.ts";
+import { usableInterfaces } from "../card/interface.ts";
+import { ConnectionError } from "../errors/transport.ts";
+import type { AgentInterface } from "../model/card.ts";
+import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import { defined } from "../util/freeze.ts";
 import { budgetOf, type Call } from "./call.ts";
-import { pinnedCard } from "./check.ts";
 import { credentialHeaders } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
+import { effectiveCard, publicCard } from "./pinned.ts";
 import type { Session } from "./session.ts";
 
-/** One exchange with the headers that the call goes out with. */
+/** One exchange of a call, as it is carried out. */
+export interface Attempt<T> {
+  /** Carries it out over the binding. */
+  readonly exchange: (wire: BindingCall) => Promise<T>;
+  readonly signal: AbortSignal;
+  /** `WWW-Authenticate` of the refusal that this attempt answers. */
+  readonly challenge?: string;
+}
+
+/**
+ * One exchange at the pinned interface. Where the connection fails, the next interface of the same card is tried: for a
+ * call that may be repeated, or one that provably never left.
+ */
 export async function attemptCall<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
-  signal: AbortSignal,
-  exchange: (wire: BindingCall) => Promise<T>,
-  challenge?: string,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const first = call.holder.pin.interface;
+  try {
+    return await attemptAt(session, call, attempt, first);
+  } catch (error) {
+    return failOver(session, call, attempt, { error, first });
+  }
+}
+
+async function failOver<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  attempt: Attempt<T>,
+  failed: { readonly error: unknown; readonly first: AgentInterface },
+): Promise<T> {
+  const { source, binding, observer } = session;
+  let { error } = failed;
+  const options = { bindings: [binding.name], cardUrl: source.url };
+  const others = usableInterfaces(publicCard(call.holder.pin), options).filter(
+    ({ url }) => url !== failed.first.url,
+  );
+  for (const other of others) {
+    if (!isPassable(error, call.operation) || attempt.signal.aborted) break;
+    observer.emit("retry", { operation: call.operation, code: error.code, with: "interface" });
+    try {
+      return await attemptAt(session, call, attempt, other);
+    } catch (again) {
+      error = again;
+    }
+  }
+  throw error;
+}
+
+/** Whether a failed exchange may be carried out somewhere else. */
+function isPassable(error: unknown, operation: OperationName): error is ConnectionError {
+  return error instanceof ConnectionError && (error.neverSent || operationFacts[operation].repeatable);
+}
+
+/** One exchange at one interface, with the headers that the call goes out with. */
+async function attemptAt<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  { exchange, signal, challenge }: Attempt<T>,
+  target: AgentInterface,
 ): Promise<T> {
   const { pin } = call.holder;
   const { options, credentials } = session;
-  const card = pinnedCard(pin);
-  const secret = await credentialHeaders(credentials, {
-    url: pin.interface.url,
-    purpose: "call",
-    card,
-    signal,
-    ...(challenge === undefined ? {} : { challenge }),
-  });
-  const isBound = credentials.origins.includes(new URL(pin.interface.url).origin);
+  const card = effectiveCard(pin);
+  const asked = { url: target.url, purpose: "call", card, signal, ...defined({ challenge }) } as const;
+  const secret = await credentialHeaders(credentials, asked);
+  const isBound = credentials.origins.includes(new URL(target.url).origin);
   const own = checkHeaders("headers", call.options.headers ?? {});
   const declared = declaredExtensions(pin.capabilities.extensions, options.extensions, call.requirements);
   const { firstByteMs, idleMs, firstEventMs } = options.timeouts;
   return exchange({
-    interface: pin.interface,
+    interface: target,
     // Headers may carry secrets of the caller's own making, so they are bound to origins as credentials are.
     headers: { ...(isBound ? { ...options.headers, ...own } : {}), ...declared, ...secret },
     signal,

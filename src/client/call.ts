@@ -2,7 +2,7 @@ import type { Message } from "../model/message.ts";
 import { type CardCheck, type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { defaultReadMs, defaultSendMs } from "./options.ts";
-import type { LeaseHolder, Session } from "./session.ts";
+import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
 
 /** What every call takes. */
 export interface CallOptions {
@@ -23,6 +23,8 @@ export interface Call<O extends OperationName> {
   /** What the call asks of the card. */
   readonly requirements: CardRequirements;
   readonly options: CallOptions;
+  /** What this call does about a drift. @default what the holder does */
+  readonly policy?: LeasePolicy;
   /** Whether the task is known to exist, so that "not found" is a surprise. */
   readonly knowsTask: boolean;
   /** The message that is sent; there for sends only. */

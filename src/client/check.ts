@@ -1,16 +1,22 @@
 import type { FlightKind } from "../card/flight.ts";
-import { shapeCard } from "../card/parse.ts";
+import type { CardReading } from "../card/source.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError, LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
 import type { JudgeOptions } from "../lease/judge.ts";
-import { renewLease } from "../lease/renew.ts";
+import { judgeExtended } from "../lease/judge-extended.ts";
+import { decideDrift } from "../lease/posture.ts";
+import { judgeReading, type Renewal, renewLease } from "../lease/renew.ts";
 import { unmetRequirements } from "../lease/requirements.ts";
-import type { AgentCard } from "../model/card.ts";
-import type { DriftPhase } from "../model/drift.ts";
+import type { CardDrift, DriftPhase } from "../model/drift.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
-import type { CardPin } from "../model/pin.ts";
+import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
-import type { LeaseHolder, Session } from "./session.ts";
+import { elapsedMs } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import { readExtendedShared } from "./extended.ts";
+import { effectiveCard } from "./pinned.ts";
+import { pinForPlan } from "./renegotiate.ts";
+import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
 
 /** One check of the card, for whom and why. */
 export interface CheckRequest {
@@ -18,53 +24,146 @@ export interface CheckRequest {
   readonly requirements: CardRequirements;
   readonly phase: DriftPhase;
   readonly signal: AbortSignal;
+  /** What this call does about a drift. @default what the holder does */
+  readonly policy?: LeasePolicy | undefined;
   /** The surprise that forces the check; the cause of whatever the check throws. */
   readonly cause?: unknown;
 }
 
+type Reading = Extract<CardReading, { kind: "card" }>;
+
 /**
  * Checks that the live card is still the one that the holder pinned. A check with the phase `"forced"` is a full read
- * that began after it was asked for.
+ * that began after it was asked for; any other may be skipped within the lease's term.
  *
- * @throws CardDriftError, and ends the holder's lease; LeaseUnverifiableError when there is no telling; the signal's
- * reason.
+ * @throws CardDriftError, and ends the holder's lease, unless the posture pins the live card; LeaseUnverifiableError
+ * when there is no telling; the signal's reason.
  */
 export async function checkLease(session: Session, request: CheckRequest): Promise<void> {
-  const { holder, phase, signal, cause } = request;
-  const { source } = session;
-  const kind: FlightKind = phase.check === "forced" ? "forced" : "ordinary";
-  const renewal = await renewLease(source, {
-    pin: holder.pin,
-    requirements: request.requirements,
-    kind,
-    signal,
-    judge: judgeOptionsOf(session, phase),
-  });
+  const { holder, signal, cause } = request;
+  const renewal = await renew(session, request);
   switch (renewal.outcome) {
     case "renewed":
-      session.lastReading = renewal.reading;
+      accept(session, request, renewal.reading);
+      // The extended card, where there is one, is checked with the public one: both must still hold.
+      if (renewal.reading.via !== "term") await checkExtended(session, request);
       return;
     case "drift":
-      throw holder.end(renewal.drift, cause);
+      return settleDrift(session, request, renewal.drift, renewal.reading);
     case "unverifiable": {
       if (signal.aborted) throw signal.reason;
+      const { source, options, clock } = session;
+      const { checkedAt } = source;
+      const unverifiedMs = checkedAt === undefined ? Number.POSITIVE_INFINITY : elapsedMs(clock, checkedAt);
+      const isBorne = options.staleIfErrorMs > 0 && unverifiedMs <= options.staleIfErrorMs;
+      if (isBorne && request.phase.check !== "forced") {
+        return goOnStale(session, request);
+      }
       const { failure } = renewal;
       const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
-      throw new LeaseUnverifiableError(
+      const error = new LeaseUnverifiableError(
         source.url ?? "",
         cause === undefined
           ? { cause: failure, retryAfterMs }
           : { cause, checkFailure: failure, retryAfterMs },
       );
+      if (unverifiedMs > options.maxUnverifiedMs) holder.expire(error);
+      throw error;
     }
   }
 }
 
+/** Checks the extended card that is pinned, if one is. */
+async function checkExtended(session: Session, request: CheckRequest): Promise<void> {
+  const { holder, requirements, phase, signal, cause } = request;
+  const { pin } = holder;
+  const { extended, ...publicPin } = pin;
+  if (!extended) return;
+  let live: PinnedExtendedCard | undefined;
+  try {
+    const kind = phase.check === "forced" ? "forced" : "ordinary";
+    live = await readExtendedShared(session, holder, kind, signal);
+  } catch (failure) {
+    if (signal.aborted) throw signal.reason;
+    const details = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };
+    throw new LeaseUnverifiableError(pin.interface.url, details);
+  }
+  // These credentials no longer open it: what is public is all there is.
+  if (!live) return holder.replacePin(Object.freeze(publicPin));
+  const judge = judgeOptionsOf(session, phase, request.policy ?? holder.policy);
+  const verdict = judgeExtended({ ...pin, extended }, live, requirements, judge);
+  if (verdict.outcome === "same") return;
+  const taskId = holder.task?.id;
+  session.observer.emit("drift", { ...defined({ taskId }), drift: verdict.drift });
+  const { posture } = request.policy ?? holder.policy;
+  if (decideDrift(posture, verdict.drift, holder.task) === "fail") throw holder.end(verdict.drift, cause);
+  await holder.repin(Object.freeze({ ...pin, extended: live }), verdict.drift);
+}
+
+async function renew(session: Session, request: CheckRequest): Promise<Renewal> {
+  const { holder, phase, requirements, signal } = request;
+  const { source, options } = session;
+  const kind: FlightKind = phase.check === "forced" ? "forced" : "ordinary";
+  const judge = judgeOptionsOf(session, phase, request.policy ?? holder.policy);
+  const asked = { pin: holder.pin, requirements, kind, signal, judge };
+  const isSkipped =
+    kind === "ordinary" && phase.operation !== "watch" && source.isWithin(options.leaseTermMs);
+  if (!isSkipped) return renewLease(source, asked);
+  return judgeReading({ ...session.lastReading, snapshot: source.current, via: "term" }, asked, source);
+}
+
+function accept(session: Session, { holder }: CheckRequest, reading: Reading): void {
+  if (reading.via !== "term") session.lastReading = reading;
+  session.isStale = false;
+  const taskId = holder.task?.id;
+  session.observer.emit("lease-renewed", {
+    ...defined({ taskId }),
+    digest: reading.snapshot.digest,
+    via: reading.via,
+  });
+}
+
+/** The card is another one: the posture says whether the work goes on with it. */
+async function settleDrift(
+  session: Session,
+  request: CheckRequest,
+  drift: CardDrift,
+  reading: Reading | undefined,
+): Promise<void> {
+  const { holder, requirements, cause } = request;
+  const taskId = holder.task?.id;
+  session.observer.emit("drift", { ...defined({ taskId }), drift });
+  const { posture } = request.policy ?? holder.policy;
+  if (!reading || decideDrift(posture, drift, holder.task) === "fail") throw holder.end(drift, cause);
+  let pin: CardPin;
+  try {
+    pin = pinForPlan(session, reading.snapshot, requirements, holder.pin.extended);
+  } catch {
+    // A posture can't accept a card that the plan can't stand on.
+    throw holder.end(drift, cause);
+  }
+  session.lastReading = reading;
+  session.isStale = false;
+  await holder.repin(pin, drift);
+}
+
+/** The card can't be read, and the caller allowed to go on for a while; marked in every result. */
+function goOnStale(session: Session, request: CheckRequest): Promise<void> | undefined {
+  const { holder, requirements, phase } = request;
+  const judge = judgeOptionsOf(session, phase, request.policy ?? holder.policy);
+  const reading: Reading = { ...session.lastReading, snapshot: session.source.current, via: "term" };
+  const judged = judgeReading(reading, { pin: holder.pin, requirements, judge }, session.source);
+  if (judged.outcome === "drift") return settleDrift(session, request, judged.drift, judged.reading);
+  session.isStale = true;
+  return undefined;
+}
+
 /** What the session's judgements depend on beside the cards. */
-export function judgeOptionsOf(session: Session, phase: DriftPhase): JudgeOptions {
+export function judgeOptionsOf(session: Session, phase: DriftPhase, { compare }: LeasePolicy): JudgeOptions {
   const { options, source, binding, clock } = session;
   return {
-    compare: options.compare,
+    compare,
+    acceptDigests: options.acceptDigests,
     bindings: [binding.name],
     extensions: options.extensions,
     phase,
@@ -86,21 +185,10 @@ export function requirePinned(
   requirements: CardRequirements,
 ): void {
   const { capability } = operationFacts[operation];
-  const card = pinnedCard(pin);
+  const card = effectiveCard(pin);
   const unmet = unmetRequirements(card, requirements, session.options.extensions);
   if (unmet.length > 0) throw new RequirementUnmetError(unmet, pin.digest);
   if (capability && card.capabilities[capability] !== true) {
     throw new CapabilityMissingError(capability, operation, pin.digest);
   }
-}
-
-const views = new WeakMap<CardPin, AgentCard>();
-
-/** The typed view of a pinned card; made once for each pin. */
-export function pinnedCard(pin: CardPin): AgentCard {
-  const known = views.get(pin);
-  if (known) return known;
-  const { card } = shapeCard(pin.card, pin.digest);
-  views.set(pin, card);
-  return card;
 }

@@ -1,31 +1,29 @@
-import { A2ALeaseError } from "../errors/base.ts";
-import { LeaseUnverifiableError } from "../errors/lease.ts";
-import { renewLease } from "../lease/renew.ts";
+import { chooseInterface } from "../card/interface.ts";
 import type { AgentCard } from "../model/card.ts";
+import type { ClientEventName } from "../model/client-events.ts";
+import type { Deviation } from "../model/deviation.ts";
 import type { CardVerdict } from "../model/drift.ts";
 import type { Lease } from "../model/lease.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { CancelTaskRequest, GetTaskRequest, SubscribeToTaskRequest } from "../model/requests.ts";
 import type { CardRequirements } from "../model/requirements.ts";
-import { createScope } from "../util/abort.ts";
+import { createHandleActions } from "./actions.ts";
 import type { CallOptions } from "./call.ts";
 import { cancelTask } from "./cancel.ts";
-import { judgeOptionsOf, pinnedCard } from "./check.ts";
-import { TaskDesk } from "./desk.ts";
-import type {
-  HandleActions,
-  HandleEntry,
-  RenegotiateOptions,
-  SendReply,
-  TaskHandle,
-  TaskStream,
-} from "./handle.ts";
+import { requirePinned } from "./check.ts";
+import { policyOf, TaskDesk } from "./desk.ts";
+import { readExtended } from "./extended.ts";
+import type { HandleEntry, RenegotiateOptions, SendReply, TaskHandle, TaskStream } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
-import { getTask, salvageTask, subscribeToTask } from "./reads.ts";
+import type { Listener } from "./observer.ts";
+import { effectiveCard } from "./pinned.ts";
+import { getTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
+import { revalidatePlan } from "./revalidate.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import { leaseOf, type Session } from "./session.ts";
+import { type WatchOptions, watchCard } from "./watch.ts";
 
 /**
  * A client of one agent. It holds a plan: a pin of the card that was read when the client was made. Every new task is
@@ -42,12 +40,25 @@ export class A2AClient implements AsyncDisposable {
     this.#session = session;
     this.#closing = closing;
     this.#plan = this.#planOn(pin, session.options.requires);
-    this.#desk = new TaskDesk(session, this.#actions());
+    const actions = createHandleActions(
+      session,
+      () => this.#desk,
+      (input, options) => this.sendMessage(input, options),
+    );
+    this.#desk = new TaskDesk(session, actions);
   }
 
-  /** The card that the plan is pinned to, frozen. */
+  /** The card that the plan is pinned to, frozen: the extended one, once it was read. */
   get card(): AgentCard {
-    return pinnedCard(this.#plan.pin);
+    return effectiveCard(this.#plan.pin);
+  }
+
+  /** What of the card breaks the spec and could be read: a path of an older protocol, lists left out, bad entries. */
+  get deviations(): readonly Deviation[] {
+    const { snapshot } = this.#session.lastReading;
+    const { source, binding } = this.#session;
+    const choice = chooseInterface(snapshot.card, { bindings: [binding.name], cardUrl: source.url });
+    return Object.freeze([...snapshot.deviations, ...(choice.outcome === "chosen" ? choice.deviations : [])]);
   }
 
   /** The pin that every new task inherits. */
@@ -58,6 +69,11 @@ export class A2AClient implements AsyncDisposable {
   /** The lease on the plan's pin as it stands after the last check. */
   get lease(): Lease {
     return leaseOf(this.#session, this.#plan.pin);
+  }
+
+  /** Aborted when the lease of the plan ends, with the error as its reason; after `renegotiate` there is a new one. */
+  get signal(): AbortSignal {
+    return this.#plan.signal;
   }
 
   /**
@@ -115,6 +131,20 @@ export class A2AClient implements AsyncDisposable {
   }
 
   /**
+   * Reads the extended card (3.1.11). From then on it is the one that this client's requirements are judged by, pinned
+   * beside the public card and checked with it. Reading it is no drift.
+   *
+   * @throws CapabilityMissingError where the card declares none; CardInvalidError when it is no card;
+   * AuthenticationError; the protocol and transport errors.
+   */
+  async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
+    requirePinned(this.#session, "GetExtendedAgentCard", this.#plan.pin, {});
+    const extended = await readExtended(this.#session, this.#plan, options);
+    await this.#plan.replacePin(Object.freeze({ ...this.#plan.pin, extended }));
+    return this.card;
+  }
+
+  /**
    * The handle of a task by its id. Makes no call; a task that the ledger does not know is pinned to the card of this
    * moment, which is checked for that.
    *
@@ -130,30 +160,8 @@ export class A2AClient implements AsyncDisposable {
    *
    * @throws LeaseUnverifiableError when the card can't be read.
    */
-  async revalidate(options: CallOptions = {}): Promise<CardVerdict> {
-    const { pin, requirements } = this.#plan;
-    const scope = createScope(this.#session.clock, [options.signal, this.#session.closed]);
-    const { source } = this.#session;
-    try {
-      const renewal = await renewLease(source, {
-        pin,
-        requirements,
-        kind: "forced",
-        signal: scope.signal,
-        judge: judgeOptionsOf(this.#session, { operation: "revalidate", check: "forced" }),
-      });
-      if (renewal.outcome === "drift") return renewal;
-      if (renewal.outcome === "renewed") {
-        this.#session.lastReading = renewal.reading;
-        return { outcome: "same", changes: renewal.changes };
-      }
-      if (scope.signal.aborted) throw scope.signal.reason;
-      const { failure } = renewal;
-      const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
-      throw new LeaseUnverifiableError(source.url ?? "", { cause: failure, retryAfterMs });
-    } finally {
-      scope.release();
-    }
+  revalidate(options: CallOptions = {}): Promise<CardVerdict> {
+    return revalidatePlan(this.#session, this.#plan, options.signal);
   }
 
   /**
@@ -166,15 +174,33 @@ export class A2AClient implements AsyncDisposable {
    */
   async renegotiate(options: RenegotiateOptions = {}): Promise<this> {
     const requirements = options.requires ?? this.#plan.requirements;
-    const pin = await pinLiveCard(this.#session, "forced", requirements, options.signal);
+    const pin = await pinLiveCard(this.#session, "forced", requirements, options.signal, this.pin.extended);
     this.#plan = this.#planOn(pin, requirements);
     return this;
   }
 
-  /** Ends everything that is under way at once and lets go of the ledger. Later calls reject. */
+  /**
+   * Checks the card every so often, for the plan and for every handle that somebody holds, so that a drift ends their
+   * leases and aborts their signals between calls too. Nothing else of this library runs between calls. Returns the
+   * way to stop; closing the client stops it as well.
+   *
+   * @throws TypeError for an `everyMs` that is no positive number.
+   */
+  watch(options: WatchOptions): () => void {
+    return watchCard(this.#session, options, () => [this.#plan, ...this.#desk.holders()]);
+  }
+
+  /**
+   * Hears the client's events: leases granted, renewed, repinned and ended, drifts, deviations, retries, streams.
+   * Returns the way to stop listening. What a listener throws is dropped.
+   */
+  on<N extends ClientEventName>(name: N, listener: Listener<N>): () => void {
+    return this.#session.observer.on(name, listener);
+  }
+
+  /** Ends everything that is under way at once; later calls reject. A ledger that was handed in stays open. */
   async close(): Promise<void> {
     this.#closing.abort(new DOMException("the client was closed", "AbortError"));
-    await this.#session.ledger.close?.();
   }
 
   /** Closes the client: `await using client = …`. */
@@ -183,10 +209,13 @@ export class A2AClient implements AsyncDisposable {
   }
 
   #planOn(pin: CardPin, requirements: CardRequirements): Holder {
+    const { observer } = this.#session;
     return createHolder({
       pin,
       requirements,
-      renegotiate: async () => ({ client: await this.renegotiate() }),
+      policy: policyOf(this.#session),
+      observer,
+      renegotiate: async (options) => ({ client: await this.renegotiate(options) }),
     });
   }
 
@@ -207,33 +236,12 @@ export class A2AClient implements AsyncDisposable {
     const requirements = this.#plan.requirements;
     const pin = await pinLiveCard(this.#session, "ordinary", requirements, signal);
     // The same card is the same pin, so that one task has one handle.
-    const plan = { pin: pin.digest === this.#plan.pin.digest ? this.#plan.pin : pin, requirements };
+    const held = pin.digest === this.#plan.pin.digest ? this.#plan.pin : pin;
+    const plan = { pin: held, requirements, policy: this.#plan.policy };
     return { entry: await this.#desk.adopt(taskId, undefined, plan), isChecked: true };
   }
 
   #adoptUnderPlan(taskId: string): Promise<HandleEntry> {
-    const { pin, requirements } = this.#plan;
-    return this.#desk.adopt(taskId, undefined, { pin, requirements });
-  }
-
-  #actions(): HandleActions {
-    const session = this.#session;
-    return {
-      lease: (pin) => leaseOf(session, pin),
-      get: (entry, options) => getTask(session, entry, options),
-      subscribe: (entry, options) => subscribeToTask(session, entry, options),
-      send: (entry, input, options) =>
-        sendMessage(session, this.#desk, { holder: entry.holder, task: entry }, input, options),
-      start: (input, options) => this.sendMessage(input, options),
-      cancel: (entry, options) => cancelTask(session, entry, options),
-      salvage: (entry, options) => salvageTask(session, entry.holder, entry.handle.id, options),
-      renegotiate: async ({ tracked, holder }, options) => {
-        const requirements = options.requires ?? holder.requirements;
-        const pin = await pinLiveCard(session, "forced", requirements, options.signal);
-        tracked.repin(pin, requirements);
-        await tracked.commit();
-        return this.#desk.entry(tracked, { pin, requirements }).handle;
-      },
-    };
+    return this.#desk.adopt(taskId, undefined, this.#plan);
   }
 }

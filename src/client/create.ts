@@ -1,16 +1,20 @@
 import { createJsonRpcBinding } from "../binding/jsonrpc.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
+import { type CardGate, createCardGate } from "../card/gate.ts";
 import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
 import { type CardSnapshot, snapshotCard } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
+import { CardInvalidError } from "../errors/card.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { createScope } from "../util/abort.ts";
+import { type Clock, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
-import { createHttp, type HttpExchange } from "../wire/http.ts";
+import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialHeaders } from "./credentials.ts";
+import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import type { Session } from "./session.ts";
@@ -47,15 +51,18 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
       ledger: resolved.ledger,
       clock: resolved.clock,
       credentials: found.credentials,
+      observer: createObserver(resolved.clock, found.source.url),
       closed: closing.signal,
       lastReading: {
         kind: "card",
         snapshot: found.source.current,
         via: found.source.url === undefined ? "static" : "full",
-        at: found.source.checkedAt,
+        at: found.source.checkedAt ?? readInstant(resolved.clock),
         ...defined({ ageSeconds: found.ageSeconds }),
       },
+      isStale: false,
     };
+    checkExpected(found.source, resolved);
     const pin = resolved.pin ?? pinForPlan(session, found.source.current, resolved.requires);
     return new A2AClient(session, pin, closing);
   } catch (error) {
@@ -63,6 +70,14 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
   } finally {
     scope.release();
   }
+}
+
+/** A registry's word on the card is checked once, when it is read; from then on the pin decides. */
+function checkExpected(source: CardSource, { expectedDigest }: ResolvedOptions): void {
+  const { digest } = source.current;
+  if (expectedDigest === undefined || expectedDigest === digest) return;
+  const issue = { path: "$", message: `found the digest ${digest}, wanted ${expectedDigest} as vouched for` };
+  throw new CardInvalidError(source.url, [issue], digest);
 }
 
 interface FoundCard {
@@ -85,10 +100,12 @@ async function findCard(
   const origins = [...(url === undefined ? [] : [new URL(url).origin]), ...options.allowedOrigins];
   const credentials: CredentialScope = { credentials: options.credentials, origins: [...new Set(origins)] };
   if (url === undefined && "card" in where) {
-    if (!options.immutable) {
+    const { immutable } = options;
+    if (!immutable) {
       throw new TypeError("immutable: a card that is handed in wants revalidateAt, or immutable: true");
     }
-    const source = createStaticCardSource(snapshotInput(where.card, maxDepth), clock);
+    const untilMs = typeof immutable === "object" ? immutable.untilMs : Number.POSITIVE_INFINITY;
+    const source = createStaticCardSource(snapshotInput(where.card, maxDepth), clock, untilMs);
     return { source, credentials };
   }
   const read = cardReader(options, http, credentials);
@@ -155,8 +172,21 @@ function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: C
     limits,
     timeouts,
     totalMs: timeouts.totalMs ?? defaultReadMs,
+    gate: gateOf(options),
+    principal: options.principal,
     headers: options.headers,
     authorize: options.credentials === undefined ? undefined : authorize,
     alwaysAuthorize: options.cardCredentials === "always",
   });
+}
+
+/** One gate for each way to the network: what a server asked of one client it asked of all that come the same way. */
+const gates = new WeakMap<FetchLike, WeakMap<Clock, CardGate>>();
+
+function gateOf({ fetch, clock }: ResolvedOptions): CardGate {
+  const byClock = gates.get(fetch) ?? new WeakMap<Clock, CardGate>();
+  gates.set(fetch, byClock);
+  const gate = byClock.get(clock) ?? createCardGate(clock);
+  byClock.set(clock, gate);
+  return gate;
 }

@@ -1,18 +1,12 @@
 import { taskKey } from "../ledger/ledger.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { LeasedTask } from "../model/posture.ts";
 import type { LedgerEntry, TaskRecord } from "../model/record.ts";
-import type { CardRequirements } from "../model/requirements.ts";
 import { isoTime } from "../util/clock.ts";
 import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
-import type { Session } from "./session.ts";
+import type { LeasePlan, LeasePolicy, Session } from "./session.ts";
 import { asLedgerError, TrackedTask } from "./track.ts";
-
-/** What a new handle is pinned to. */
-export interface PinnedPlan {
-  readonly pin: CardPin;
-  readonly requirements: CardRequirements;
-}
 
 /**
  * Knows every task and handle of one client that somebody still holds: one tracked task for each id, one handle for
@@ -33,13 +27,13 @@ export class TaskDesk {
   /** The handle of a task that is known here or to the ledger. */
   async find(taskId: string): Promise<HandleEntry | undefined> {
     const tracked = await this.#track(taskId);
-    return (
-      tracked && this.entry(tracked, { pin: tracked.record.pin, requirements: tracked.record.requirements })
-    );
+    if (!tracked) return undefined;
+    const { pin, requirements } = tracked.record;
+    return this.entry(tracked, { pin, requirements, policy: policyOf(this.#session) });
   }
 
   /** The handle of a task under a plan; a task that is not known yet is written down. */
-  async adopt(taskId: string, contextId: string | undefined, plan: PinnedPlan): Promise<HandleEntry> {
+  async adopt(taskId: string, contextId: string | undefined, plan: LeasePlan): Promise<HandleEntry> {
     const known = await this.#track(taskId);
     const tracked = known ?? this.#begin(taskId, contextId, plan);
     if (known && known.record.pin.digest !== plan.pin.digest) known.repin(plan.pin, plan.requirements);
@@ -47,22 +41,34 @@ export class TaskDesk {
     return this.entry(tracked, plan);
   }
 
+  /** The holders of all handles that somebody still holds. */
+  holders(): readonly Holder[] {
+    return this.#entries.values().flatMap((handle) => this.#parts.get(handle)?.holder ?? []);
+  }
+
   /** The one handle of a task and a pin; a handle whose lease is over makes way for a new one. */
-  entry(tracked: TrackedTask, plan: PinnedPlan): HandleEntry {
+  entry(tracked: TrackedTask, plan: LeasePlan): HandleEntry {
     const { taskId } = tracked.record;
-    const key = JSON.stringify([taskId, plan.pin.digest]);
-    const held = this.#entries.get(key);
+    const held = this.#entries.get(keyOf(taskId, plan.pin));
     const known = held && this.#parts.get(held);
-    if (known && !known.holder.ended) return known;
+    if (known && !known.holder.ended && known.holder.pin.digest === plan.pin.digest) return known;
     const holder: Holder = createHolder({
       ...plan,
-      taskId,
-      renegotiate: async () => ({ handle: await this.#actions.renegotiate({ tracked, holder }, {}) }),
+      observer: this.#session.observer,
+      task: leasedTask(tracked, () => holder.pin),
+      renegotiate: async (options) => ({
+        handle: await this.#actions.renegotiate({ tracked, holder }, options),
+      }),
+      onRepin: async (pin) => {
+        tracked.repin(pin, plan.requirements);
+        await tracked.commit();
+        this.#entries.set(keyOf(taskId, pin), handle);
+      },
     });
     const handle = new TaskHandle(this.#actions, { tracked, holder });
     const entry = { tracked, holder, handle };
     this.#parts.set(handle, entry);
-    this.#entries.set(key, handle);
+    this.#entries.set(keyOf(taskId, plan.pin), handle);
     return entry;
   }
 
@@ -85,7 +91,7 @@ export class TaskDesk {
     return tracked;
   }
 
-  #begin(taskId: string, contextId: string | undefined, plan: PinnedPlan): TrackedTask {
+  #begin(taskId: string, contextId: string | undefined, plan: LeasePlan): TrackedTask {
     const { options, source, clock } = this.#session;
     const tracked = new TrackedTask(
       this.#session,
@@ -108,9 +114,34 @@ export class TaskDesk {
   }
 }
 
+/** What the client does about a drift where nothing else was said. */
+export function policyOf({ options: { posture, compare } }: Session): LeasePolicy {
+  return { posture, compare };
+}
+
+function keyOf(taskId: string, pin: CardPin): string {
+  return JSON.stringify([taskId, pin.digest]);
+}
+
+/** A task as a posture function sees it: by its present record. */
+function leasedTask(tracked: TrackedTask, pin: () => CardPin): LeasedTask {
+  return {
+    get id() {
+      return tracked.record.taskId;
+    },
+    get contextId() {
+      return tracked.record.contextId;
+    },
+    get pin() {
+      return pin();
+    },
+  };
+}
+
 interface WeakValues<T extends object> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
+  values(): T[];
 }
 
 /** A map that does not keep its values alive, and drops the keys of those that are gone. */
@@ -125,5 +156,6 @@ function createWeakMap<T extends object>(): WeakValues<T> {
       refs.set(key, new WeakRef(value));
       registry.register(value, key);
     },
+    values: () => [...new Set([...refs.values()].flatMap((ref) => ref.deref() ?? []))],
   };
 }

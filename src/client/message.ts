@@ -1,5 +1,7 @@
+import type { CardComparison } from "../model/drift.ts";
 import type { Message } from "../model/message.ts";
 import { type Part, partMediaType } from "../model/part.ts";
+import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { deepFreeze, defined } from "../util/freeze.ts";
@@ -17,6 +19,10 @@ export type MessageFields = Omit<Message, "messageId" | "role"> &
 export interface SendOptions extends CallOptions {
   /** What this plan needs from the card, beside what the client's plans need. */
   readonly requires?: CardRequirements;
+  /** What this plan, and the handle that comes of it, does when the card drifts. @default the client's */
+  readonly posture?: Posture;
+  /** Which digest decides for this plan, and the handle that comes of it. @default the client's */
+  readonly compare?: CardComparison;
   /** Context to send to; without a task it starts a new one there. */
   readonly contextId?: string;
   /** Tasks that the message refers to. */

@@ -2,6 +2,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
 import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
@@ -37,12 +38,33 @@ export interface ClientOptions {
   readonly extensions?: readonly string[];
   /** A pin taken elsewhere; the first send is checked against it. @default a pin of the card that was read */
   readonly pin?: CardPin;
+  /** Content digest that a registry or a reviewer vouched for; checked once, against the card that is read. */
+  readonly expectedDigest?: string;
+  /** Content digests that are as good as the pinned one, for a fleet that serves several cards. @default none */
+  readonly acceptDigests?: readonly string[];
+  /** What to do when the card drifts. @default "fail-closed" */
+  readonly posture?: Posture;
   /** Which digest decides whether the card is the same. @default "content" */
   readonly compare?: CardComparison;
+  /**
+   * For how long after a check the card is believed without another one, in milliseconds; `"http"` believes what the
+   * server's cache headers say (RFC 9111). A surprise is checked all the same. @default 0
+   */
+  readonly leaseTermMs?: number | "http";
+  /**
+   * For how long after the last good check the work goes on when the card can't be read, in milliseconds; every lease
+   * is marked stale then. Never after a surprise. @default 0
+   */
+  readonly staleIfErrorMs?: number;
+  /** After how long without a good check a failed one ends the lease, in milliseconds. @default never */
+  readonly maxUnverifiedMs?: number;
   /** For a card that is handed in: the URL where it is checked. */
   readonly revalidateAt?: string;
-  /** For a card that is handed in: that it is never checked. @default false */
-  readonly immutable?: boolean;
+  /**
+   * For a card that is handed in: that it is never checked; with `untilMs`, a wall time in milliseconds since the
+   * epoch, until when. @default false
+   */
+  readonly immutable?: boolean | { readonly untilMs: number };
   /** How often a lease that was renewed by 304 alone is read in full. @default 60 000 */
   readonly fullCheckEveryMs?: number;
   /** How long `cancel()` waits to see the task canceled. @default 30 000 */
@@ -68,11 +90,15 @@ export interface ClientOptions {
 /** The options with their defaults in. */
 export interface ResolvedOptions
   extends Required<
-    Omit<ClientOptions, "credentials" | "pin" | "revalidateAt" | "signal" | "timeouts" | "limits" | "random">
+    Omit<
+      ClientOptions,
+      "credentials" | "pin" | "expectedDigest" | "revalidateAt" | "signal" | "timeouts" | "limits" | "random"
+    >
   > {
   readonly credentials: Credentials | undefined;
   readonly pin: CardPin | undefined;
   readonly revalidateAt: string | undefined;
+  readonly expectedDigest: string | undefined;
   readonly timeouts: Required<Omit<TimeoutOptions, "totalMs">> & { readonly totalMs: number | undefined };
   readonly limits: Limits;
   readonly random: (() => number) | undefined;
@@ -91,6 +117,7 @@ export const defaultSendMs = 300_000;
 export function resolveOptions(given: ClientOptions): ResolvedOptions {
   checkNumbers(given);
   checkChoice("compare", given.compare, ["content", "structure"]);
+  checkPosture(given.posture);
   checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
   for (const origin of given.allowedOrigins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
@@ -107,7 +134,6 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   ) {
     throw new TypeError("credentials: found neither { bearer } nor a function");
   }
-  const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);
   return Object.freeze({
     credentials,
     cardCredentials: given.cardCredentials ?? "on-demand",
@@ -116,7 +142,13 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     requires: given.requires ?? {},
     extensions: given.extensions ?? [],
     pin: given.pin,
+    expectedDigest: given.expectedDigest,
+    acceptDigests: given.acceptDigests ?? [],
+    posture: given.posture ?? "fail-closed",
     compare: given.compare ?? "content",
+    leaseTermMs: given.leaseTermMs ?? 0,
+    staleIfErrorMs: given.staleIfErrorMs ?? 0,
+    maxUnverifiedMs: given.maxUnverifiedMs ?? Number.POSITIVE_INFINITY,
     revalidateAt: given.revalidateAt,
     immutable: given.immutable ?? false,
     fullCheckEveryMs: given.fullCheckEveryMs ?? 60_000,
@@ -136,11 +168,31 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   });
 }
 
+/** The platform's fetch, looked up at each call, so that one put in its place later is used too. */
+const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);
+
+/**
+ * Checks a posture.
+ *
+ * @throws TypeError when it is none.
+ */
+export function checkPosture(posture: Posture | undefined): void {
+  if (posture === undefined || posture === "fail-closed") return;
+  if (typeof posture === "object" && typeof posture.onDrift === "function") return;
+  if (typeof posture === "object" && posture.onDrift === "degrade" && posture.restartable === true) return;
+  throw new TypeError(
+    'posture: wanted "fail-closed", { onDrift: "degrade", restartable: true }, or { onDrift: a function }',
+  );
+}
+
 function checkNumbers(given: ClientOptions): void {
   const named: readonly (readonly [string, unknown])[] = [
     ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
     ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
     ["fullCheckEveryMs", given.fullCheckEveryMs],
+    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
+    ["staleIfErrorMs", given.staleIfErrorMs],
+    ["maxUnverifiedMs", given.maxUnverifiedMs],
     ["cancelConfirmMs", given.cancelConfirmMs],
   ];
   for (const [name, value] of named) {

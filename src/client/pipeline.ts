@@ -94,17 +94,10 @@ async function pass<O extends OperationName, T>(
     if (holder.ended) throw holder.ended;
     requirePinned(session, operation, holder.pin, requirements);
   }
-  const ordinary = () =>
-    checkLease(session, {
-      holder,
-      requirements,
-      phase: { operation, check: "before" },
-      signal: scope.signal,
-    });
   const isChecked = check === "none" || call.isChecked === true;
-  if (check === "before" && !isChecked) await ordinary();
+  if (check === "before" && !isChecked) await checkCall(session, call, "before", scope.signal);
   const intent = call.message ? await openIntent(session, call.message, holder, requirements) : undefined;
-  const attempt = () => attemptCall(session, call, scope.signal, exchange);
+  const attempt = () => attemptCall(session, call, { exchange, signal: scope.signal });
   try {
     const answer =
       check === "alongside" && !isChecked ? await alongside(session, call, scope, exchange) : await attempt();
@@ -121,11 +114,9 @@ async function alongside<O extends OperationName, T>(
   scope: Scope,
   exchange: (wire: BindingCall) => Promise<T>,
 ): Promise<T> {
-  const { holder, requirements, operation } = call;
   const wire = createScope(session.clock, [scope.signal]);
-  const phase = { operation, check: "alongside" } as const;
-  const checking = checkLease(session, { holder, requirements, phase, signal: scope.signal });
-  const exchanging = attemptCall(session, call, wire.signal, exchange);
+  const checking = checkCall(session, call, "alongside", scope.signal);
+  const exchanging = attemptCall(session, call, { exchange, signal: wire.signal });
   exchanging.catch(() => {});
   try {
     await checking;
@@ -177,8 +168,10 @@ async function recover<O extends OperationName, T>(
   if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
   // 401 is a refusal before any work, so the same message may go once more, with the credentials of a second asking.
   await intent?.reopen();
+  session.observer.emit("retry", { operation: call.operation, code: error.code, with: "credentials" });
   try {
-    return await attemptCall(session, call, scope.signal, exchange, error.challenge ?? "");
+    const { signal } = scope;
+    return await attemptCall(session, call, { exchange, signal, challenge: error.challenge ?? "" });
   } catch (again) {
     const second =
       call.message && isUnknownOutcome(again) ? new SendOutcomeUnknownError(call.message, again) : again;
@@ -187,10 +180,29 @@ async function recover<O extends OperationName, T>(
   }
 }
 
+/** Checks the card for a call; a pin that the posture moved must still allow it. */
+async function checkCall<O extends OperationName>(
+  session: Session,
+  { operation, requirements, holder, policy }: Call<O>,
+  check: "before" | "alongside",
+  signal: AbortSignal,
+): Promise<void> {
+  const { pin } = holder;
+  await checkLease(session, { holder, requirements, policy, signal, phase: { operation, check } });
+  if (holder.pin !== pin) requirePinned(session, operation, holder.pin, requirements);
+}
+
 function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, signal: AbortSignal) {
-  const { operation, requirements } = call;
+  const { operation, requirements, policy } = call;
   return (holder: LeaseHolder, cause?: unknown) =>
-    checkLease(session, { holder, requirements, phase: { operation, check: "forced" }, signal, cause });
+    checkLease(session, {
+      holder,
+      requirements,
+      policy,
+      signal,
+      cause,
+      phase: { operation, check: "forced" },
+    });
 }
 
 /** Whether the caller, or the closing of the client, ended the call, and not its own budget of time. */

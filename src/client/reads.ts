@@ -4,6 +4,7 @@ import { isTerminalState } from "../model/states.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
+import { guardStream } from "./guard.ts";
 import type { GetOptions, HandleEntry, SalvagedTask, TaskStream } from "./handle.ts";
 import { callOnce, openStream } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
@@ -66,7 +67,16 @@ export async function subscribeToTask(
       explains,
       isChecked,
     });
-    return createTaskStream({ opened, plan: holder, task: entry, adopt: async () => entry });
+    const guard = (current: () => LeaseHolder) =>
+      guardStream(session, "SubscribeToTask", opened.scope, current);
+    return createTaskStream({
+      opened,
+      plan: holder,
+      observer: session.observer,
+      guard,
+      task: entry,
+      adopt: async () => entry,
+    });
   } catch (error) {
     throw forgotten(entry, error);
   }

@@ -21,11 +21,16 @@ export interface Reception {
  * @throws CardDriftError and LeaseUnverifiableError, and then nothing of the task was taken; LifecycleMismatchError;
  * the ledger errors.
  */
-export async function receiveTask(task: Task, reception: Reception, omissions?: Omissions): Promise<void> {
+export async function receiveTask(
+  task: Task,
+  reception: Reception,
+  omissions?: Omissions,
+): Promise<Observation> {
   const { tracked } = reception;
-  const seen = await judged(task, reception);
-  tracked.foldTask(task, seen.observation, omissions);
+  const { observation } = await judged(task, reception);
+  tracked.foldTask(task, observation, omissions);
   await tracked.commit();
+  return observation;
 }
 
 /** What became of a stream event. */
@@ -41,8 +46,8 @@ export async function receiveEvent(event: StreamResponse, reception: Reception):
   const { tracked } = reception;
   if ("message" in event) return { isNew: true, isSettled: false };
   if ("task" in event) {
-    await receiveTask(event.task, reception);
-    return { isNew: true, isSettled: isSettling(event.task.status.state) };
+    const seen = await receiveTask(event.task, reception);
+    return { isNew: true, isSettled: isSettling(tracked, seen) };
   }
   if ("statusUpdate" in event) {
     const { isNew, observation } = await judged(event.statusUpdate, reception);
@@ -50,7 +55,7 @@ export async function receiveEvent(event: StreamResponse, reception: Reception):
       tracked.foldStatus(event.statusUpdate, observation);
       await tracked.commit();
     }
-    return { isNew, isSettled: isSettling(event.statusUpdate.status.state) };
+    return { isNew, isSettled: isSettling(tracked, observation) };
   }
   const { taskId, contextId } = event.artifactUpdate;
   const { last } = tracked;
@@ -69,6 +74,7 @@ async function judged(
   return { observation, isNew: tracked.judge(observation) };
 }
 
-function isSettling(state: Task["status"]["state"]): boolean {
-  return isTerminalState(state) || isInterruptedState(state);
+/** A task is settled when it is over, and when it asks something that was not answered yet. */
+function isSettling(tracked: TrackedTask, seen: Observation): boolean {
+  return isTerminalState(seen.state) || (isInterruptedState(seen.state) && !tracked.isAnswered(seen));
 }

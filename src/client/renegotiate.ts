@@ -1,4 +1,5 @@
 import { requireInterface } from "../card/interface.ts";
+import { shapeCard } from "../card/parse.ts";
 import { attemptOf } from "../card/read.ts";
 import type { CardSnapshot } from "../card/snapshot.ts";
 import { A2ALeaseError } from "../errors/base.ts";
@@ -6,7 +7,7 @@ import { CardNotFoundError } from "../errors/card.ts";
 import { LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
 import { pinSnapshot } from "../lease/pin.ts";
 import { unmetRequirements } from "../lease/requirements.ts";
-import type { CardPin } from "../model/pin.ts";
+import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
 import type { Session } from "./session.ts";
@@ -23,6 +24,7 @@ export async function pinLiveCard(
   kind: "ordinary" | "forced",
   requirements: CardRequirements,
   signal: AbortSignal | undefined,
+  extended?: PinnedExtendedCard,
 ): Promise<CardPin> {
   const { source, clock } = session;
   const scope = createScope(clock, [signal, session.closed]);
@@ -31,8 +33,11 @@ export async function pinLiveCard(
     if (reading.kind === "withdrawn") {
       throw new CardNotFoundError([attemptOf(source.url ?? "", reading.status)]);
     }
-    const pin = pinForPlan(session, reading.snapshot, requirements);
+    const pin = pinForPlan(session, reading.snapshot, requirements, extended);
     session.lastReading = reading;
+    session.isStale = false;
+    // What the caller accepts is the newest version from now on, even a lower one.
+    if (kind === "forced") source.history.resetMark(reading.snapshot.card.version);
     return pin;
   } catch (error) {
     if (scope.signal.aborted) throw scope.signal.reason;
@@ -47,6 +52,7 @@ export function pinForPlan(
   session: Session,
   snapshot: CardSnapshot,
   requirements: CardRequirements,
+  extended?: PinnedExtendedCard,
 ): CardPin {
   const { source, clock, binding, options } = session;
   const choice = requireInterface(
@@ -54,9 +60,11 @@ export function pinForPlan(
     { bindings: [binding.name], cardUrl: source.url },
     snapshot.bytesDigest,
   );
-  const unmet = unmetRequirements(snapshot.card, requirements, options.extensions);
+  const effective = extended ? shapeCard(extended.card, extended.digest).card : snapshot.card;
+  const unmet = unmetRequirements(effective, requirements, options.extensions);
   if (unmet.length > 0) throw new RequirementUnmetError(unmet, snapshot.digest);
-  return pinSnapshot(snapshot, choice.interface, clock.now());
+  const pin = pinSnapshot(snapshot, choice.interface, clock.now());
+  return extended ? Object.freeze({ ...pin, extended }) : pin;
 }
 
 /** A card that could not be read says nothing of the plan; a card that was read and won't do says so itself. */

@@ -4,13 +4,14 @@ import { joinRequirements } from "../lease/requirements.ts";
 import type { SendMessageResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
 import type { SendMessageRequest } from "../model/requests.ts";
-import type { CardRequirements } from "../model/requirements.ts";
 import { isTerminalState } from "../model/states.ts";
 import { defined } from "../util/freeze.ts";
 import type { Call } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
+import { guardStream } from "./guard.ts";
 import type { HandleEntry, SendReply, TaskStream } from "./handle.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
+import { checkPosture } from "./options.ts";
 import { callOnce, openStream, type Passage } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -42,11 +43,12 @@ export async function sendMessage(
     },
     holder: sender.holder,
     requirements,
+    policy: outgoing.policy,
     options,
     knowsTask: sender.task?.tracked.last !== undefined,
     message,
   };
-  return callOnce(session, call, (passage) => settle(desk, sender, requirements, passage));
+  return callOnce(session, call, (passage) => settle(desk, sender, outgoing, passage));
 }
 
 /** Sends a message and streams what comes of it (3.1.2). Resolves when the head of the stream was accepted. */
@@ -57,7 +59,7 @@ export async function sendStreamingMessage(
   input: MessageInput,
   options: SendOptions,
 ): Promise<TaskStream> {
-  const { message, request, requirements } = prepare(session, sender, input, options);
+  const { message, request, requirements, policy } = prepare(session, sender, input, options);
   const needs = joinRequirements(requirements, { streaming: true });
   const { holder, task } = sender;
   const opened = await openStream(session, {
@@ -65,6 +67,7 @@ export async function sendStreamingMessage(
     request,
     holder,
     requirements: needs,
+    policy,
     options,
     knowsTask: task?.tracked.last !== undefined,
     message,
@@ -72,9 +75,11 @@ export async function sendStreamingMessage(
   return createTaskStream({
     opened,
     plan: holder,
+    observer: session.observer,
+    guard: (current) => guardStream(session, "SendStreamingMessage", opened.scope, current),
     message,
     ...(task ? { task } : {}),
-    adopt: (taskId, contextId) => desk.adopt(taskId, contextId, { pin: holder.pin, requirements }),
+    adopt: (taskId, contextId) => desk.adopt(taskId, contextId, { pin: holder.pin, requirements, policy }),
   });
 }
 
@@ -93,14 +98,17 @@ function prepare(session: Session, sender: Sender, input: MessageInput, options:
     historyLength: options.historyLength,
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
-  return { message, request, requirements };
+  checkPosture(options.posture);
+  task?.tracked.answer();
+  const { posture = holder.policy.posture, compare = holder.policy.compare } = options;
+  return { message, request, requirements, policy: { posture, compare } };
 }
 
 /** Steps 6 and 7 for the answer to a send. */
 async function settle(
   desk: TaskDesk,
   sender: Sender,
-  requirements: CardRequirements,
+  { requirements, policy }: ReturnType<typeof prepare>,
   passage: Passage<BindingAnswer<SendMessageResponse>>,
 ): Promise<SendReply> {
   const { value, deviations } = passage.answer;
@@ -110,7 +118,7 @@ async function settle(
   }
   const { task } = value;
   // The id is written down before anything is judged: whatever the judgement, the task is not lost.
-  const plan = { pin: sender.holder.pin, requirements };
+  const plan = { pin: sender.holder.pin, requirements, policy };
   const entry = sender.task ?? (await desk.adopt(task.id, task.contextId, plan));
   entry.tracked.note(deviations);
   await passage.intent?.close("answered");

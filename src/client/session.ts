@@ -1,15 +1,17 @@
 import type { Binding } from "../binding/binding.ts";
 import { isSameOrigin } from "../card/interface.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
-import type { CardDriftError } from "../errors/lease.ts";
+import type { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { CardDrift } from "../model/drift.ts";
+import type { CardComparison, CardDrift } from "../model/drift.ts";
 import type { Lease } from "../model/lease.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { LeasedTask, Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CredentialScope } from "./credentials.ts";
+import type { Observer } from "./observer.ts";
 import type { ResolvedOptions } from "./options.ts";
 
 /** What all calls of one client share. */
@@ -20,22 +22,42 @@ export interface Session {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly credentials: CredentialScope;
+  readonly observer: Observer;
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   /** The last check that went well. */
   lastReading: Extract<CardReading, { kind: "card" }>;
+  /** Whether a check has failed since, and the work goes on all the same. */
+  isStale: boolean;
+}
+
+/** What a pin stands for and what is done when it no longer holds. */
+export interface LeasePlan {
+  readonly pin: CardPin;
+  readonly requirements: CardRequirements;
+  readonly policy: LeasePolicy;
+}
+
+/** How a difference is told, and what is done about it. */
+export interface LeasePolicy {
+  readonly posture: Posture;
+  readonly compare: CardComparison;
 }
 
 /** Who holds a pin: the client for its plan, a handle for its task. */
-export interface LeaseHolder {
-  readonly pin: CardPin;
-  readonly requirements: CardRequirements;
-  /** The task; absent for a plan. */
-  readonly taskId?: string;
-  /** The drift that ended the lease; thrown again by every later call that depends on the card. */
-  readonly ended: CardDriftError | undefined;
-  /** Ends the lease; the first drift stays. */
-  end(drift: CardDrift, cause: unknown): CardDriftError;
+export interface LeaseHolder extends LeasePlan {
+  /** The task, as a posture function sees it; absent for a plan. */
+  readonly task?: LeasedTask;
+  /** What ended the lease; thrown again by every later call that depends on the card. */
+  readonly ended: CardDriftError | LeaseUnverifiableError | undefined;
+  /** Ends the lease by a drift; the first end stays. */
+  end(drift: CardDrift, cause: unknown): CardDriftError | LeaseUnverifiableError;
+  /** Ends the lease because the card could not be checked for too long. */
+  expire(error: LeaseUnverifiableError): void;
+  /** Takes or drops what was read beside the public card; no drift, so nobody is told. */
+  replacePin(pin: CardPin): Promise<void>;
+  /** Goes on under another pin, which the posture accepted. */
+  repin(pin: CardPin, drift: CardDrift): Promise<void>;
 }
 
 /** The lease on a pin as it stands after the last check. */
@@ -46,7 +68,7 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
     digest: snapshot.digest,
     fetchedAt: isoTime(at.wallMs),
     interface: pin.interface,
-    stale: false,
+    stale: session.isStale,
     sameOrigin: isSameOrigin(session.source.url, pin.interface.url),
     ...defined({ ageSeconds }),
   });

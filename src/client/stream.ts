@@ -2,7 +2,9 @@ import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamInterruptedError } from "../errors/transport.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
+import { defined } from "../util/freeze.ts";
 import type { SkippedFrames, TaskHandle, TaskStream } from "./handle.ts";
+import type { Observer } from "./observer.ts";
 import type { OpenedStream } from "./pipeline.ts";
 import { receiveEvent } from "./receive.ts";
 import type { LeaseHolder } from "./session.ts";
@@ -25,6 +27,9 @@ export interface TaskStreamParts {
   readonly task?: StreamedTask;
   /** The message that was sent, for a stream that a send opened. */
   readonly message?: Message;
+  readonly observer: Observer;
+  /** Checks the card while the stream is open; a drift ends it after the events already received. */
+  readonly guard: (holder: () => LeaseHolder) => () => void;
   /** Makes the handle of a task that the stream's first event names. */
   readonly adopt: (taskId: string, contextId: string | undefined) => Promise<StreamedTask>;
 }
@@ -70,7 +75,8 @@ class StreamReader implements TaskStream {
   }
 
   async *#run(): AsyncGenerator<StreamResponse> {
-    const { opened } = this.#parts;
+    const { opened, plan, guard } = this.#parts;
+    const release = guard(() => this.#task?.holder ?? plan);
     try {
       for await (const event of this.#events()) {
         const { isNew, isSettled } = await this.#receive(event);
@@ -80,6 +86,7 @@ class StreamReader implements TaskStream {
       }
       throw await this.#cut();
     } finally {
+      release();
       this.#task?.tracked.note(opened.answer.deviations);
       this.close();
     }
@@ -113,12 +120,11 @@ class StreamReader implements TaskStream {
 
   async #cut(): Promise<Error> {
     const { message, opened } = this.#parts;
-    const last = this.#task?.tracked.last;
-    const interrupted = new StreamInterruptedError({
-      eventCount: this.#eventCount,
-      ...(this.#task ? { taskId: this.#task.handle.id } : {}),
-      ...(last ? { lastState: last.state } : {}),
-    });
+    const eventCount = this.#eventCount;
+    const about = defined({ taskId: this.#task?.handle.id });
+    this.#parts.observer.emit("stream-cut", { ...about, eventCount });
+    const lastState = this.#task?.tracked.last?.state;
+    const interrupted = new StreamInterruptedError({ eventCount, ...about, ...defined({ lastState }) });
     if (!message || this.#eventCount > 0) return interrupted;
     await opened.intent?.close("unknown");
     return new SendOutcomeUnknownError(message, interrupted);

@@ -3,7 +3,7 @@ import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { taskKey } from "../ledger/ledger.ts";
 import { type ArtifactFold, createArtifactFold } from "../lifecycle/artifacts.ts";
-import { judgeObservation } from "../lifecycle/judge.ts";
+import { isReplay, judgeObservation } from "../lifecycle/judge.ts";
 import { observe } from "../lifecycle/observe.ts";
 import type { Artifact } from "../model/artifact.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
@@ -12,6 +12,7 @@ import type { Observation, ObservationSource } from "../model/observation.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import { isInterruptedState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +32,7 @@ export class TrackedTask {
   readonly #artifacts: ArtifactFold;
   #entry: LedgerEntry<TaskRecord> | undefined;
   #record: TaskRecord;
+  #answered: Observation | undefined;
 
   constructor(session: Session, record: TaskRecord, entry?: LedgerEntry<TaskRecord>) {
     this.#session = session;
@@ -46,6 +48,21 @@ export class TrackedTask {
     if (!task || task.artifacts === artifacts || artifacts.length === 0) return this.#record;
     this.#record = Object.freeze({ ...this.#record, task: Object.freeze({ ...task, artifacts }) });
     return this.#record;
+  }
+
+  /**
+   * Notes that the question which the task asks now is being answered: an agent may show it once more before it goes
+   * on, and it is no question any longer.
+   */
+  answer(): void {
+    const { lastObservation } = this.#record;
+    this.#answered =
+      lastObservation && isInterruptedState(lastObservation.state) ? lastObservation : undefined;
+  }
+
+  /** Whether an observation only shows a question again that was answered. */
+  isAnswered(seen: Observation): boolean {
+    return this.#answered !== undefined && isReplay(this.#answered, seen);
   }
 
   /** The artifacts so far. */
@@ -117,7 +134,12 @@ export class TrackedTask {
   /** Keeps what broke the spec. */
   note(found: readonly Deviation[]): void {
     const deviations = addDeviations(this.#record.deviations, found);
-    if (deviations !== this.#record.deviations) this.#set({ deviations });
+    if (deviations === this.#record.deviations) return;
+    const { taskId } = this.#record;
+    for (const deviation of deviations.slice(this.#record.deviations.length)) {
+      this.#session.observer.emit("deviation", { taskId, deviation });
+    }
+    this.#set({ deviations });
   }
 
   /** Moves the pin; the former one stays in the record's history. */
@@ -157,6 +179,9 @@ export class TrackedTask {
   }
 
   #set(members: Partial<TaskRecord>): void {
+    const { lastObservation } = members;
+    if (lastObservation && this.#answered && !isReplay(this.#answered, lastObservation))
+      this.#answered = undefined;
     const { task = this.#record.task } = members;
     const contextId = this.#record.contextId ?? task?.contextId;
     this.#record = Object.freeze({

@@ -73,39 +73,70 @@ export abstract class A2ALeaseError extends Error {
 
   /** The error as plain data that a planner or a model can read. */
   toJSON(): ErrorJson {
-    const { name, code, retry, nextStep, ...members } = this;
-    const cause = this.cause === undefined ? {} : { cause: causeJson(this.cause) };
-    return { name, code, message: this.message, retry, nextStep, ...(jsonOf(members) as object), ...cause };
+    return errorJson(this, new Set());
   }
 
   // biome-ignore-start lint/complexity/noThisInStatic: the class that instanceof names is only known as this
   static override [Symbol.hasInstance](this: { prototype: unknown }, value: unknown): boolean {
     if (typeof value !== "object" || value === null || !(brand in value)) return false;
     if ((this as unknown) === A2ALeaseError) return true;
-    if (Object.hasOwn(this, "code")) return value[brand as never] === (this as { code?: string }).code;
-    // A class that a user derived from one of ours is told by its prototype.
+    if (Object.hasOwn(this, "code") && value[brand as never] === (this as { code?: string }).code)
+      return true;
+    // A class that a user derived from one of ours is told by its prototype, whatever code it gives itself.
     return Object.prototype.isPrototypeOf.call(this.prototype as object, value);
   }
   // biome-ignore-end lint/complexity/noThisInStatic: as above
 }
 
 /** Whether a value is an error of this library, of whichever copy. */
-export function isBranded(value: unknown): boolean {
+export function isBranded(value: unknown): value is A2ALeaseError {
   return typeof value === "object" && value !== null && brand in value;
 }
 
-function jsonOf(members: object): unknown {
-  const plain = Object.entries(members)
-    .filter(([, member]) => typeof member !== "function" && member !== undefined)
-    .map(([name, member]) => [name, hasToJson(member) ? member.toJSON() : member]);
-  return redactJson(Object.fromEntries(plain), maxErrorText);
+/** What anything that was thrown says of itself. */
+export function reasonText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return "something without a text was thrown";
+  }
 }
 
-function causeJson(cause: unknown): unknown {
-  if (isBranded(cause) && hasToJson(cause)) return cause.toJSON();
-  if (cause instanceof Error)
-    return { name: cause.name, message: cut(redactText(cause.message), maxErrorText) };
-  return cut(redactText(String(cause)), maxErrorText);
+/** Most characters of members that one error's JSON holds, and most errors in a chain of causes. */
+const maxJsonText = 16_384;
+const maxCauses = 8;
+
+function errorJson(error: A2ALeaseError, seen: Set<unknown>): ErrorJson {
+  seen.add(error);
+  const { name, code, retry, nextStep, ...members } = error;
+  const given = Object.entries(members).filter(
+    ([, member]) => typeof member !== "function" && member !== undefined,
+  );
+  const failures = [...given, ...(error.cause === undefined ? [] : [["cause", error.cause] as const])]
+    .filter(([label, member]) => label === "cause" || member instanceof Error)
+    .map(([label, member]) => [label, causeJson(member, seen)]);
+  const plain = given
+    .filter(([, member]) => !(member instanceof Error))
+    .map(([label, member]) => [label, hasToJson(member) ? member.toJSON() : member]);
+  return {
+    ...{ name, code, message: error.message, retry, nextStep },
+    ...(redactJson(Object.fromEntries(plain), { maxText: maxErrorText, maxTotal: maxJsonText }) as object),
+    ...Object.fromEntries(failures),
+  };
+}
+
+function causeJson(cause: unknown, seen: Set<unknown>): unknown {
+  // A cause may lead back to where it came from.
+  if (seen.has(cause) || seen.size >= maxCauses) return "…";
+  if (isBranded(cause)) return errorJson(cause, seen);
+  const message = cut(redactText(reasonText(cause)), maxErrorText);
+  if (!(cause instanceof Error)) return message;
+  seen.add(cause);
+  const below = cause.cause === undefined ? {} : { cause: causeJson(cause.cause, seen) };
+  const { code } = cause as { code?: unknown };
+  const named = typeof code === "string" ? { code: cut(redactText(code), 100) } : {};
+  return { name: cut(String(cause.name), 100), message, ...named, ...below };
 }
 
 function hasToJson(value: unknown): value is { toJSON(): unknown } {

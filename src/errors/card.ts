@@ -76,10 +76,18 @@ export class CardUnreachableError extends A2ALeaseError {
   readonly status?: number;
   /** How often the card was asked for. */
   readonly attemptCount: number;
+  /** Every URL tried, in order, with its status. */
+  readonly attempts: readonly CardAttempt[];
 
   constructor(
     url: string,
-    details: { status?: number; retryAfterMs?: number; attemptCount?: number; cause?: unknown },
+    details: {
+      status?: number;
+      retryAfterMs?: number;
+      attemptCount?: number;
+      attempts?: readonly CardAttempt[];
+      cause?: unknown;
+    },
   ) {
     const found = details.status === undefined ? "no answer" : `HTTP ${details.status}`;
     super(`the agent card at ${redactUrl(url)} could not be read: found ${found}, wanted 200`, {
@@ -90,6 +98,7 @@ export class CardUnreachableError extends A2ALeaseError {
     });
     this.url = redactUrl(url);
     if (details.status !== undefined) this.status = details.status;
+    this.attempts = details.attempts ?? [];
     this.attemptCount = details.attemptCount ?? 1;
   }
 }
@@ -207,7 +216,9 @@ export class NoSupportedInterfaceError extends A2ALeaseError {
       `no interface of the agent card can be used: found ${listed.join(", ")}; wanted one of ${supported.join(", ")}`,
       { retry: "never", nextStep: "replan" },
     );
-    this.offered = offered;
+    this.offered = offered.map((entry) =>
+      entry.url === undefined ? entry : { ...entry, url: redactUrl(entry.url) },
+    );
     this.supported = supported;
   }
 }

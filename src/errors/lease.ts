@@ -1,16 +1,27 @@
 import type { CardDrift, DriftReason } from "../model/drift.ts";
 import type { CapabilityName, OperationName } from "../model/operations.ts";
-import type { UnmetRequirement } from "../model/requirements.ts";
+import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
 import { redactUrl } from "../util/redact.ts";
-import { A2ALeaseError } from "./base.ts";
+import { A2ALeaseError, reasonText } from "./base.ts";
+import { SendOutcomeUnknownError } from "./sending.ts";
+
+/** What a renegotiation gives: the client before a task exists, else a new handle of the task. */
+export type Renegotiated<Client = unknown, Handle = unknown> =
+  | { readonly client: Client; readonly handle?: never }
+  | { readonly handle: Handle; readonly client?: never };
+
+/** Adopts the live card on behalf of whoever holds the lease. */
+export type Renegotiate<Client = unknown, Handle = unknown> = (options: {
+  readonly requires?: CardRequirements;
+}) => Promise<Renegotiated<Client, Handle>>;
 
 /**
  * The live card is not the one that was planned against. Nothing was sent, or what came back was withheld.
  *
- * @typeParam Renewed - what {@link CardDriftError.renegotiate} resolves to: a client before a task exists, else a
- * handle.
+ * @typeParam Client - the client, which `renegotiate` resolves to before a task exists.
+ * @typeParam Handle - the new handle, which it resolves to after that.
  */
-export class CardDriftError<Renewed = unknown> extends A2ALeaseError {
+export class CardDriftError<Client = unknown, Handle = unknown> extends A2ALeaseError {
   static readonly code = "CARD_DRIFT";
   override readonly name = "CardDriftError";
   override readonly code = "CARD_DRIFT";
@@ -20,18 +31,21 @@ export class CardDriftError<Renewed = unknown> extends A2ALeaseError {
   readonly drift: CardDrift;
   /** Task whose lease ended, when a task exists. */
   readonly taskId?: string;
-  readonly #renegotiate: () => Promise<Renewed>;
+  readonly #renegotiate: Renegotiate<Client, Handle>;
 
   constructor(
     drift: CardDrift,
-    details: { taskId?: string; cause?: unknown; renegotiate: () => Promise<Renewed> },
+    details: { taskId?: string; cause?: unknown; renegotiate: Renegotiate<Client, Handle> },
   ) {
     const broken = drift.breaks.map((unmet) => `${unmet.requirement} ${unmet.wanted}`).join(", ");
     const live = drift.live ? `found ${drift.live.digest}` : "found no card";
     super(
       `the agent card drifted (${drift.reason}) at ${drift.phase.operation}, ${drift.phase.check} check: ` +
         `${live}, wanted ${drift.pinned.digest}${broken ? `; no longer met: ${broken}` : ""}`,
-      { retry: "after-renegotiation", nextStep: "renegotiate", cause: details.cause },
+      // What left before the drift was seen may be under way: that comes first.
+      details.cause instanceof SendOutcomeUnknownError
+        ? { retry: "unknown-outcome", nextStep: "recover", cause: details.cause }
+        : { retry: "after-renegotiation", nextStep: "renegotiate", cause: details.cause },
     );
     this.reason = drift.reason;
     this.drift = drift;
@@ -41,12 +55,12 @@ export class CardDriftError<Renewed = unknown> extends A2ALeaseError {
 
   /**
    * Adopts the live card. Resolves to `{ client }` when no task existed yet, else to `{ handle }`, a new handle pinned
-   * to the live card.
+   * to the live card. Where requirements broke, say what the plan needs from now on.
    *
    * @throws the errors of a card read, and {@link RequirementUnmetError} when the live card does not meet the plan.
    */
-  renegotiate(): Promise<Renewed> {
-    return this.#renegotiate();
+  renegotiate(options: { readonly requires?: CardRequirements } = {}): Promise<Renegotiated<Client, Handle>> {
+    return this.#renegotiate(options);
   }
 }
 
@@ -64,8 +78,7 @@ export class LeaseUnverifiableError extends A2ALeaseError {
     url: string,
     details: { cause: unknown; checkFailure?: unknown; retryAfterMs?: number | undefined },
   ) {
-    const why = details.checkFailure ?? details.cause;
-    const text = why instanceof Error ? why.message : String(why);
+    const text = reasonText(details.checkFailure ?? details.cause);
     super(`the lease on the agent card at ${redactUrl(url)} could not be verified: ${text}`, {
       retry: "safe",
       nextStep: "wait",

@@ -1,4 +1,4 @@
-import { A2ALeaseError } from "./base.ts";
+import { A2ALeaseError, reasonText } from "./base.ts";
 
 /** Somebody else changed the record, again and again, while we tried to. */
 export class LedgerConflictError extends A2ALeaseError {
@@ -21,7 +21,6 @@ export class LedgerUnavailableError extends A2ALeaseError {
   override readonly code = "LEDGER_UNAVAILABLE";
 
   constructor(action: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(`the ledger could not ${action}: ${why}`, { retry: "safe", nextStep: "wait", cause });
+    super(`the ledger could not ${action}: ${reasonText(cause)}`, { retry: "safe", nextStep: "wait", cause });
   }
 }

@@ -45,7 +45,8 @@ abstract class RemoteError extends A2ALeaseError {
       remote.reason,
     ];
     const codes = found.filter((item) => item !== undefined).join(", ");
-    super(`${remote.operation} was answered with ${name} (${codes}): ${remote.remoteMessage}`, {
+    const shown = codes ? `${name} (${codes})` : name;
+    super(`${remote.operation} was answered with ${shown}: ${remote.remoteMessage}`, {
       retry,
       nextStep,
       retryAfterMs: remote.retryAfterMs,

@@ -1,4 +1,4 @@
-import { A2ALeaseError } from "./base.ts";
+import { A2ALeaseError, reasonText } from "./base.ts";
 
 /**
  * A message left and no usable answer came back: the agent may or may not be working on it. It was not sent again, and
@@ -16,8 +16,7 @@ export class SendOutcomeUnknownError extends A2ALeaseError {
   readonly taskId?: string;
 
   constructor(message: { messageId: string; contextId?: string; taskId?: string }, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(`the outcome of sending message ${message.messageId} is unknown: ${why}`, {
+    super(`the outcome of sending message ${message.messageId} is unknown: ${reasonText(cause)}`, {
       retry: "unknown-outcome",
       nextStep: "recover",
       cause,

@@ -53,8 +53,8 @@ function driftJson(facts: Omit<CardDrift, "toJSON">): JsonObject {
   const { pinned, live } = facts;
   const listed = facts.changes.slice(0, maxListed).map((item) => ({
     ...item,
-    before: redactJson(item.before, 300),
-    after: redactJson(item.after, 300),
+    before: shown(item.before),
+    after: shown(item.after),
   }));
   return {
     reason: facts.reason,
@@ -62,11 +62,16 @@ function driftJson(facts: Omit<CardDrift, "toJSON">): JsonObject {
     live: live && { digest: live.digest, structuralDigest: live.structuralDigest, version: live.version },
     changes: listed,
     ...(facts.changes.length > maxListed ? { moreChanges: facts.changes.length - maxListed } : {}),
-    breaks: facts.breaks,
+    breaks: redactJson(facts.breaks, { maxText: 300, maxTotal: 4096 }),
     flapping: facts.flapping,
     at: facts.at,
     phase: facts.phase,
   };
+}
+
+/** A value before or after, short: the planner wants to know what moved, not to read the card again. */
+function shown(value: unknown): unknown {
+  return redactJson(value, { maxText: 300, maxTotal: 600 });
 }
 
 function hasChange(found: DriftFindings, kind: CardChange["kind"]): boolean {

@@ -11,14 +11,15 @@ import type { JsonObject } from "../model/schema.ts";
 import { isoTime, systemClock } from "../util/clock.ts";
 import { canonicalJson } from "../util/json.ts";
 import { createDrift, driftReason } from "./drift.ts";
-import { builtInBindings } from "./pin.ts";
 import { unmetRequirements } from "./requirements.ts";
 
 /** What a judgement depends on beside the two cards and the requirements. */
 export interface JudgeOptions {
   /** Which digest decides. @default "content" */
   readonly compare?: CardComparison;
-  /** Bindings to choose an interface among. @default ["JSONRPC"] */
+  /** Content digests that are as good as the pinned one, for fleets that serve several cards. @default none */
+  readonly acceptDigests?: readonly string[];
+  /** Bindings to choose an interface among. @default that of the pinned interface */
   readonly bindings?: readonly string[];
   /** URL that the live card came from. */
   readonly cardUrl?: string;
@@ -69,10 +70,10 @@ export function judgeSnapshot(
   options: JudgeOptions,
 ): CardVerdict {
   const signature = judgeSigner(pin, live, options);
-  if (live && isSameCard(pin, live, options.compare ?? "content") && !signature) {
+  if (live && isSameCard(pin, live, options) && !signature) {
     return { outcome: "same", changes: live.digest === pin.digest ? [] : changesBetween(pin, live) };
   }
-  const changes = [...(signature ? [signature] : []), ...(live ? changesBetween(pin, live) : [])];
+  const changes = live ? withSignature(signature, changesBetween(pin, live)) : [];
   const breaks = live ? unmetRequirements(live.card, requirements, options.extensions) : [];
   const moved = live ? interfaceMove(pin, live.card, options) : undefined;
   const reason = driftReason({
@@ -80,7 +81,7 @@ export function judgeSnapshot(
     breaks,
     moved,
     withdrawn: live === undefined,
-    rolledBack: options.rolledBack === true,
+    rolledBack: live !== undefined && options.rolledBack === true,
   });
   const drift = createDrift({
     pinned: pin,
@@ -95,9 +96,9 @@ export function judgeSnapshot(
   return { outcome: "drift", drift };
 }
 
-function isSameCard(pin: CardPin, live: LiveSnapshot, compare: CardComparison): boolean {
-  if (compare === "content") return live.digest === pin.digest;
-  return live.structuralDigest === pin.structuralDigest;
+function isSameCard(pin: CardPin, live: LiveSnapshot, options: JudgeOptions): boolean {
+  if (live.digest === pin.digest || options.acceptDigests?.includes(live.digest)) return true;
+  return options.compare === "structure" && live.structuralDigest === pin.structuralDigest;
 }
 
 function changesBetween(pin: CardPin, live: LiveSnapshot): readonly CardChange[] {
@@ -111,16 +112,18 @@ function interfaceMove(
   card: AgentCard,
   options: JudgeOptions,
 ): "moved" | "version" | undefined {
-  const { bindings = builtInBindings, cardUrl } = options;
+  const { bindings = [pin.interface.protocolBinding], cardUrl } = options;
   const choice = chooseInterface(card, { bindings, cardUrl });
   const pinned = canonicalJson(interfaceStructure(pin.interface));
   if (choice.outcome === "chosen") {
     return canonicalJson(interfaceStructure(choice.interface)) === pinned ? undefined : "moved";
   }
   const unversioned = canonicalJson({ ...interfaceStructure(pin.interface), version: undefined });
-  const isThereInOtherVersion = card.supportedInterfaces.some(
-    (entry) => canonicalJson({ ...interfaceStructure(entry), version: undefined }) === unversioned,
-  );
+  const isThereInOtherVersion = card.supportedInterfaces.some((entry) => {
+    const structure = interfaceStructure(entry);
+    const isSameButVersion = canonicalJson({ ...structure, version: undefined }) === unversioned;
+    return isSameButVersion && canonicalJson(structure) !== pinned;
+  });
   return isThereInOtherVersion ? "version" : "moved";
 }
 
@@ -139,6 +142,14 @@ function judgeSigner(
     after: isGone ? undefined : (options.signers ?? []),
     impact: "security",
   });
+}
+
+/** What became of the signer says more than that the signatures went. */
+function withSignature(
+  signature: CardChange | undefined,
+  changes: readonly CardChange[],
+): readonly CardChange[] {
+  return signature ? [signature, ...changes.filter((item) => item.kind !== "signature-removed")] : changes;
 }
 
 function liveCard(live: LiveSnapshot): LiveCard {

@@ -13,7 +13,12 @@ export type Renewal =
       /** What changed and does not count under the comparison that was asked for. */
       readonly changes: readonly CardChange[];
     }
-  | { readonly outcome: "drift"; readonly drift: CardDrift }
+  | {
+      readonly outcome: "drift";
+      readonly drift: CardDrift;
+      /** The live card; absent when it is gone. */
+      readonly reading?: Extract<CardReading, { kind: "card" }>;
+    }
   | { readonly outcome: "unverifiable"; readonly failure: unknown };
 
 /** What a renewal is asked with. */
@@ -38,6 +43,22 @@ export async function renewLease(source: CardSource, request: RenewalRequest): P
     const verdict = judgeSnapshot(pin, undefined, requirements, judge);
     return verdict.outcome === "drift" ? verdict : { outcome: "unverifiable", failure: reading };
   }
-  const verdict = judgeSnapshot(pin, reading.snapshot, requirements, judge);
-  return verdict.outcome === "drift" ? verdict : { outcome: "renewed", reading, changes: verdict.changes };
+  return judgeReading(reading, request, source);
+}
+
+/** Judges a card that was read against the pin. */
+export function judgeReading(
+  reading: Extract<CardReading, { kind: "card" }>,
+  { pin, requirements, judge }: Pick<RenewalRequest, "pin" | "requirements" | "judge">,
+  { history }: Pick<CardSource, "history">,
+): Extract<Renewal, { outcome: "renewed" | "drift" }> {
+  const { snapshot } = reading;
+  const verdict = judgeSnapshot(pin, snapshot, requirements, {
+    ...judge,
+    flapping: history.isFlapping(snapshot.digest),
+    rolledBack: history.isRolledBack(snapshot.card.version),
+  });
+  return verdict.outcome === "drift"
+    ? { ...verdict, reading }
+    : { outcome: "renewed", reading, changes: verdict.changes };
 }

@@ -66,14 +66,15 @@ function unmetModes(
   const defaults = member === "inputModes" ? card.defaultInputModes : card.defaultOutputModes;
   const required = new Set(requirements.skills ?? []);
   const skills = card.skills.filter((skill) => required.has(skill.id));
-  const offers =
-    skills.length > 0 ? skills.map((skill) => effectiveModes(skill[member], defaults)) : [defaults];
+  // Skills that name no modes share the card's list: each list is looked at once.
+  const offers = new Set(skills.map((skill) => effectiveModes(skill[member], defaults)));
+  if (offers.size === 0) offers.add(defaults);
   return wanted.flatMap((mode) => {
     // A list that the card leaves empty promises nothing and forbids nothing.
-    const lacking = offers.filter(
+    const lacking = [...offers].find(
       (offer) => offer.length > 0 && !offer.some((range) => matchesMode(range, mode)),
     );
-    return lacking.length === 0 ? [] : [{ requirement: member, wanted: mode, offered: lacking[0] ?? [] }];
+    return lacking === undefined ? [] : [{ requirement: member, wanted: mode, offered: lacking }];
   });
 }
 
@@ -81,10 +82,10 @@ function unmetModes(
 export function matchesMode(range: string, mode: string): boolean {
   const [type = "", subtype] = bare(range);
   const [wantedType = "", wantedSubtype] = bare(mode);
-  if (type === "*") return true;
-  // Cards of older agents say "text" for every text type.
-  if (type !== wantedType) return false;
-  return subtype === undefined || subtype === "*" || wantedSubtype === "*" || subtype === wantedSubtype;
+  if (type === "*" || wantedType === "*") return true;
+  // Cards, and plans, of older agents say "text" for every text type.
+  const isRange = [subtype, wantedSubtype].some((name) => name === undefined || name === "*");
+  return type === wantedType && (isRange || subtype === wantedSubtype);
 }
 
 function bare(mode: string): string[] {

@@ -21,26 +21,33 @@ export interface ArtifactFold {
 
 /** Makes an {@link ArtifactFold}. */
 export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactFold {
+  let growing: Growing[] = [];
   const byId = new Map<string, Growing>();
   let listed: readonly Artifact[] | undefined;
 
   function replace(artifacts: readonly Artifact[]): void {
     byId.clear();
-    for (const artifact of artifacts) {
-      byId.set(artifact.artifactId, { artifact, parts: [...artifact.parts], isFinished: false });
-    }
-    listed = artifacts;
+    // An id that is there twice breaks the spec; both are kept, and the later one grows.
+    growing = artifacts.map((artifact) => startOf(artifact, false));
+    for (const item of growing) byId.set(item.artifact.artifactId, item);
+    listed = undefined;
   }
 
   function add(update: TaskArtifactUpdateEvent): Deviation | undefined {
     const { artifact, append = false, lastChunk = false } = update;
     const known = byId.get(artifact.artifactId);
     listed = undefined;
-    if (!known || !append) {
-      byId.set(artifact.artifactId, { artifact, parts: [...artifact.parts], isFinished: lastChunk });
+    if (!known) {
+      const started = startOf(artifact, lastChunk);
+      growing.push(started);
+      byId.set(artifact.artifactId, started);
       return append
         ? oddity("append-to-unknown-artifact", artifact.artifactId, "an artifact to append to")
         : undefined;
+    }
+    if (!append) {
+      Object.assign(known, startOf(artifact, lastChunk));
+      return undefined;
     }
     const wasFinished = known.isFinished;
     for (const part of artifact.parts) known.parts.push(part);
@@ -54,15 +61,17 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
 
   function list(): readonly Artifact[] {
     listed ??= Object.freeze(
-      [...byId.values()].map(({ artifact, parts }) =>
-        Object.freeze({ ...artifact, parts: Object.freeze([...parts]) }),
-      ),
+      growing.map(({ artifact, parts }) => Object.freeze({ ...artifact, parts: Object.freeze([...parts]) })),
     );
     return listed;
   }
 
   replace(initial);
   return { replace, add, list };
+}
+
+function startOf(artifact: Artifact, isFinished: boolean): Growing {
+  return { artifact, parts: [...artifact.parts], isFinished };
 }
 
 function oddity(kind: string, artifactId: string, wanted: string): Deviation {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { type JsonObject, jsonObjectSchema, optional, stringsSchema, wireObject } from "./schema.ts";
+import { type JsonObject, jsonObjectSchema, optional, stringsSchema, wireMap, wireObject } from "./schema.ts";
 import {
   type SecurityRequirement,
   type SecurityScheme,
@@ -167,7 +167,7 @@ export const agentCardSchema: z.ZodMiniType<AgentCard> = wireObject({
   version: text,
   documentationUrl: optional(text),
   capabilities: capabilitiesSchema,
-  securitySchemes: optional(z.record(z.string(), securitySchemeSchema)),
+  securitySchemes: optional(wireMap(securitySchemeSchema)),
   securityRequirements: list(securityRequirementSchema),
   defaultInputModes: z._default(stringsSchema, () => []),
   defaultOutputModes: z._default(stringsSchema, () => []),

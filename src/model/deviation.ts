@@ -16,9 +16,14 @@ export function addDeviations(
   known: readonly Deviation[],
   found: readonly Deviation[],
 ): readonly Deviation[] {
-  const fresh = found.filter(
-    (item) =>
-      !known.some((old) => old.kind === item.kind && old.message === item.message && old.path === item.path),
-  );
-  return fresh.length === 0 ? known : Object.freeze([...known, ...fresh].slice(0, maxDeviations));
+  const kept = [...known];
+  for (const item of found) {
+    if (kept.length >= maxDeviations) break;
+    if (!kept.some((old) => isSameDeviation(old, item))) kept.push(item);
+  }
+  return kept.length === known.length ? known : Object.freeze(kept);
+}
+
+function isSameDeviation(a: Deviation, b: Deviation): boolean {
+  return a.kind === b.kind && a.message === b.message && a.path === b.path;
 }

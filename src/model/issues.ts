@@ -33,14 +33,21 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown): DocumentIssue {
   return { path, message: `found ${describeValue(valueAt(root, steps))}, wanted ${wanted(issue)}` };
 }
 
+/** Types whose name in the schema library is no word of JSON. */
+const typeNames: Readonly<Record<string, string>> = Object.freeze({ record: "object", int: "integer" });
+
 function wanted(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
-    case "invalid_type":
-      return `${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`;
+    case "invalid_type": {
+      const type = typeNames[issue.expected] ?? issue.expected;
+      return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+    }
     case "invalid_value":
       return `one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
-      return `at least ${issue.minimum} of ${issue.origin}`;
+      return issue.origin === "string" ? "a text that is not empty" : `at least ${issue.minimum}`;
+    case "too_big":
+      return `at most ${issue.maximum}`;
     case "invalid_union":
       return "a string or a number";
     default:

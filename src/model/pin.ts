@@ -22,6 +22,12 @@ export interface CardDigests {
   readonly structuralDigest: string;
 }
 
+/** An extended card, pinned beside the public one. */
+export interface PinnedExtendedCard extends CardDigests {
+  /** The card as received. */
+  readonly card: JsonObject;
+}
+
 /** What a handle was planned against, frozen when the message is sent. */
 export interface CardPin extends CardDigests {
   /** The agent's version. */
@@ -44,6 +50,8 @@ export interface CardPin extends CardDigests {
   readonly signer?: string;
   /** When the pin was taken, RFC 3339. */
   readonly pinnedAt: string;
+  /** The extended card, once it was read for this principal: the one that requirements are judged by then. */
+  readonly extended?: PinnedExtendedCard;
   /** The card as received, so that a later difference can be told member by member, in another process too. */
   readonly card: JsonObject;
 }

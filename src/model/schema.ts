@@ -21,6 +21,21 @@ export function wireObject<T extends Shape>(shape: T, nullable: readonly string[
   return z.pipe(dropNulls, z.looseObject(shape));
 }
 
+/**
+ * Schema of a map: every member is what `schema` says. A member that is `null` counts as absent, or as `unset` where
+ * the name alone means something.
+ */
+export function wireMap<T>(schema: z.ZodMiniType<T>, unset?: T): z.ZodMiniType<Readonly<Record<string, T>>> {
+  const dropNulls = z.transform((value: unknown) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const entries = Object.entries(value);
+    if (!entries.some(([, member]) => member === null)) return value;
+    const kept = entries.filter(([, member]) => member !== null || unset !== undefined);
+    return Object.fromEntries(kept.map(([name, member]) => [name, member ?? unset]));
+  });
+  return z.pipe(dropNulls, z.record(z.string(), schema)) as z.ZodMiniType<Readonly<Record<string, T>>>;
+}
+
 /** Refines an object with optional members to one that has exactly one of them. */
 export function exactlyOne<T extends object>(
   schema: z.ZodMiniType,

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { type JsonObject, optional, stringsSchema, wireObject } from "./schema.ts";
+import { isRecord } from "../util/freeze.ts";
+import { optional, wireMap, wireObject } from "./schema.ts";
 
 /** An API key in a header, a query parameter or a cookie (4.5.2). */
 export interface APIKeySecurityScheme {
@@ -88,57 +89,77 @@ export interface SecurityRequirement {
 }
 
 const description = optional(z.string());
+const text = z.string();
 
-const flowSchema: z.ZodMiniType<OAuthFlow> = wireObject({
-  authorizationUrl: optional(z.string()),
-  deviceAuthorizationUrl: optional(z.string()),
-  tokenUrl: optional(z.string()),
-  refreshUrl: optional(z.string()),
-  scopes: optional(z.record(z.string(), z.string())),
-  pkceRequired: optional(z.boolean()),
-});
+/** Flows by name, each with the members that it must have (4.5.7). */
+const requiredUrls = {
+  authorizationCode: ["authorizationUrl", "tokenUrl"],
+  clientCredentials: ["tokenUrl"],
+  implicit: [],
+  password: [],
+  deviceCode: ["deviceAuthorizationUrl", "tokenUrl"],
+} as const;
 
-const flowNames = ["authorizationCode", "clientCredentials", "implicit", "password", "deviceCode"];
-const flowsSchema: z.ZodMiniType<Readonly<Record<string, OAuthFlow>>> = wireObject(
-  Object.fromEntries(flowNames.map((name) => [name, optional(flowSchema)])),
+/** Names of the flows that the spec has. */
+export const oauthFlowNames = Object.freeze(Object.keys(requiredUrls));
+
+function flowSchema(required: readonly string[]): z.ZodMiniType<OAuthFlow> {
+  const urls = ["authorizationUrl", "deviceAuthorizationUrl", "tokenUrl", "refreshUrl"].map(
+    (name) => [name, required.includes(name) ? text : optional(text)] as const,
+  );
+  const shape = {
+    ...Object.fromEntries(urls),
+    // The name of a scope counts also where its text is left out.
+    scopes: optional(wireMap(text, "")),
+    pkceRequired: optional(z.boolean()),
+  };
+  return wireObject(shape) as z.ZodMiniType<OAuthFlow>;
+}
+
+const flowsSchema = wireObject(
+  Object.fromEntries(Object.entries(requiredUrls).map(([name, urls]) => [name, optional(flowSchema(urls))])),
 ) as unknown as z.ZodMiniType<Readonly<Record<string, OAuthFlow>>>;
 
 /** Schema of {@link SecurityScheme}; a scheme of a kind that the spec does not have is kept as it is. */
 export const securitySchemeSchema: z.ZodMiniType<SecurityScheme> = wireObject({
-  apiKeySecurityScheme: optional(wireObject({ description, location: z.string(), name: z.string() })),
-  httpAuthSecurityScheme: optional(
-    wireObject({ description, scheme: z.string(), bearerFormat: optional(z.string()) }),
-  ),
+  apiKeySecurityScheme: optional(wireObject({ description, location: text, name: text })),
+  httpAuthSecurityScheme: optional(wireObject({ description, scheme: text, bearerFormat: optional(text) })),
   oauth2SecurityScheme: optional(
-    wireObject({ description, flows: flowsSchema, oauth2MetadataUrl: optional(z.string()) }),
+    wireObject({ description, flows: flowsSchema, oauth2MetadataUrl: optional(text) }),
   ),
-  openIdConnectSecurityScheme: optional(wireObject({ description, openIdConnectUrl: z.string() })),
+  openIdConnectSecurityScheme: optional(wireObject({ description, openIdConnectUrl: text })),
   mtlsSecurityScheme: optional(wireObject({ description })),
 });
 
 /**
  * Schema of {@link SecurityRequirement}. The proto nests `schemes` and `list`; the prose of 3.1.11 and older cards
- * write `{ "oauth": ["read"] }`. Both are read.
+ * write `{ "oauth": ["read"] }`. Both are read, so the shape is checked here, where the paths are still those of the
+ * card.
  */
 export const securityRequirementSchema: z.ZodMiniType<SecurityRequirement> = z.pipe(
-  z.transform((value: unknown) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    const { schemes, ...rest } = value as JsonObject;
-    if (schemes === undefined || schemes === null) return { schemes: listsOf(rest) };
-    return { ...rest, schemes: listsOf(schemes) };
+  z.transform((value: unknown, context) => {
+    const issue = (path: (string | number)[], input: unknown, wanted: string) =>
+      void context.issues.push({ code: "invalid_type", expected: wanted as "object", path, input });
+    if (!isRecord(value)) return issue([], value, "object");
+    const { schemes, ...rest } = value;
+    const isNested = schemes !== undefined && schemes !== null;
+    if (isNested && !isRecord(schemes)) return issue(["schemes"], schemes, "object");
+    const read = Object.entries(isRecord(schemes) ? schemes : rest).map(([name, scopes]) => {
+      const at = isNested ? ["schemes", name] : [name];
+      const list = isRecord(scopes) ? (scopes.list ?? []) : (scopes ?? []);
+      const listAt = isRecord(scopes) ? [...at, "list"] : at;
+      if (!Array.isArray(list)) issue(listAt, list, isNested && !isRecord(scopes) ? "object" : "array");
+      else {
+        list.forEach((scope, index) => {
+          if (typeof scope !== "string") issue([...listAt, index], scope, "string");
+        });
+      }
+      return [name, { ...(isRecord(scopes) ? scopes : {}), list }] as const;
+    });
+    return { ...(isNested ? rest : {}), schemes: Object.fromEntries(read) };
   }),
-  z.looseObject({ schemes: z.record(z.string(), z.looseObject({ list: stringsSchema })) }),
+  z.custom<SecurityRequirement>(),
 );
-
-function listsOf(schemes: unknown): unknown {
-  if (typeof schemes !== "object" || schemes === null || Array.isArray(schemes)) return schemes;
-  const entries = Object.entries(schemes).map(([name, scopes]) => {
-    if (Array.isArray(scopes)) return [name, { list: scopes }];
-    if (typeof scopes !== "object" || scopes === null) return [name, scopes ?? { list: [] }];
-    return [name, { ...scopes, list: (scopes as JsonObject).list ?? [] }];
-  });
-  return Object.fromEntries(entries);
-}
 
 /** Kind of a security scheme, as pins and differences name it. */
 export type SecuritySchemeKind = "apiKey" | "http" | "oauth2" | "openIdConnect" | "mutualTLS" | "unknown";

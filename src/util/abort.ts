@@ -1,5 +1,32 @@
 import type { Clock } from "./clock.ts";
 
+const followers = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `run` once when a signal is aborted, at once if it is already; the returned function takes that back. However
+ * many follow one signal, it carries one listener, since platforms warn of signals with many.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  if (signal.aborted) {
+    run();
+    return () => {};
+  }
+  const known = followers.get(signal);
+  const all = known ?? new Set<() => void>();
+  // A follower of its own, since one function may follow a signal twice.
+  const follower = () => run();
+  all.add(follower);
+  if (!known) {
+    followers.set(signal, all);
+    const tell = () => {
+      followers.delete(signal);
+      for (const each of [...all]) each();
+    };
+    signal.addEventListener("abort", tell, { once: true });
+  }
+  return () => void all.delete(follower);
+}
+
 /** An abort controller that follows other signals and deadlines, and lets go of all of them when it is released. */
 export interface Scope {
   /** Aborted by a parent, a deadline or `abort`. */
@@ -22,9 +49,7 @@ export function createScope(clock: Clock, parents: readonly (AbortSignal | undef
       controller.abort(parent.reason);
       continue;
     }
-    const follow = () => controller.abort(parent.reason);
-    parent.addEventListener("abort", follow, { once: true });
-    releases.push(() => parent.removeEventListener("abort", follow));
+    releases.push(onAbort(parent, () => controller.abort(parent.reason)));
   }
   return {
     signal: controller.signal,
@@ -49,9 +74,8 @@ export function withSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
     return Promise.reject(signal.reason);
   }
   return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    const release = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(release);
   });
 }
 
@@ -59,14 +83,15 @@ export function withSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const stop = () => {
-      cancel();
-      reject(signal?.reason);
-    };
     const cancel = clock.schedule(delayMs, () => {
-      signal?.removeEventListener("abort", stop);
+      release?.();
       resolve();
     });
-    signal?.addEventListener("abort", stop, { once: true });
+    const release =
+      signal &&
+      onAbort(signal, () => {
+        cancel();
+        reject(signal.reason);
+      });
   });
 }

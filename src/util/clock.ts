@@ -16,7 +16,7 @@ export interface Instant {
   readonly monotonicMs: number;
 }
 
-/** The longest delay that `setTimeout` takes before it fires at once. */
+/** The longest delay that `setTimeout` takes; it fires at once for a longer one, which is waited for in steps. */
 const longestDelayMs = 2 ** 31 - 1;
 
 /** The clock of the machine: `Date`, `performance` and `setTimeout`. */
@@ -24,7 +24,12 @@ export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   schedule(delayMs: number, run: () => void) {
-    const timer = setTimeout(run, Math.min(Math.max(0, delayMs), longestDelayMs));
+    let timer: ReturnType<typeof setTimeout>;
+    const wait = (leftMs: number) => {
+      const stepMs = Math.min(leftMs, longestDelayMs);
+      timer = setTimeout(() => (stepMs < leftMs ? wait(leftMs - stepMs) : run()), stepMs);
+    };
+    wait(Math.max(0, delayMs));
     return () => clearTimeout(timer);
   },
 });
@@ -42,9 +47,17 @@ export function elapsedMs(clock: Clock, since: Instant): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.wallMs, 0);
 }
 
-/** RFC 3339 text of a wall time, in UTC with milliseconds. */
+/**
+ * RFC 3339 text of a wall time, in UTC with milliseconds.
+ *
+ * @throws TypeError for what is no time.
+ */
 export function isoTime(wallMs: number): string {
-  return new Date(wallMs).toISOString();
+  const date = new Date(wallMs);
+  if (Number.isNaN(date.getTime())) {
+    throw new TypeError(`found the time ${wallMs}, wanted milliseconds since the Unix epoch`);
+  }
+  return date.toISOString();
 }
 
 /** Wall time of an RFC 3339 or HTTP date text, or `undefined` when it is none. */

@@ -16,6 +16,11 @@ export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(kept) as Defined<T>;
 }
 
+/** The member of an object by that name; `undefined` where only its prototype has one. */
+export function own<T>(members: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
 /** Whether `value` is a JSON object: neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

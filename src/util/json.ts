@@ -21,12 +21,13 @@ export function jsonPointer(steps: JsonPathSteps): string {
  * @throws SyntaxError when the text is no JSON.
  */
 export function parseJson(text: string): unknown {
-  // The reviver costs more than the parse, and only a text with the name, or with an escape, can need it.
-  if (!text.includes("__proto__") && !text.includes("\\u005f") && !text.includes("\\u005F")) {
-    return JSON.parse(text);
-  }
+  // The reviver costs more than the parse, and only a text with the name, or with one of its letters escaped, needs it.
+  if (!text.includes("__proto__") && !escapedLetter.test(text)) return JSON.parse(text);
   return JSON.parse(text, (name, value) => (name === "__proto__" ? undefined : value));
 }
+
+/** A letter of `__proto__` written as an escape. */
+const escapedLetter = /\\u00(?:5f|6f|7[024])/i;
 
 /** Whether a parsed value nests objects and arrays deeper than `maxDepth`. Does not recurse. */
 export function isDeeperThan(value: unknown, maxDepth: number): boolean {

@@ -44,7 +44,6 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
     isOpen = false;
     idle.release();
     scope.release();
-    signal.removeEventListener("abort", close);
     // Cancelling also ends a read that still waits; what it throws says nothing that the reader does not learn anyway.
     reader?.cancel(signal.reason).catch(() => {});
   }

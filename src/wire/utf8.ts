@@ -86,7 +86,7 @@ function decodeDamaged(bytes: Uint8Array): string {
 /** The character that begins at a place, when one does; no longer than it must be, and no surrogate. */
 function pointAt(bytes: Uint8Array, at: number): number | undefined {
   const lead = bytes[at] ?? 0;
-  if (isContinuation(lead)) return undefined;
+  if (isContinuation(lead) || lead > lastLead) return undefined;
   const size = sizeOf(lead);
   let point = size === 1 ? lead : lead & (0x7f >> size);
   for (let next = at + 1; next < at + size; next++) {
@@ -98,6 +98,9 @@ function pointAt(bytes: Uint8Array, at: number): number | undefined {
   const isSurrogate = point >= 0xd800 && point <= 0xdfff;
   return point < least || point > 0x10ffff || isSurrogate ? undefined : point;
 }
+
+/** The last byte that a character can begin with; those after it look like one in their first bits only. */
+const lastLead = 0xf4;
 
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;

@@ -40,7 +40,9 @@ describe("a message that is sent", () => {
       acceptedOutputModes: ["text/plain"],
     });
 
-    expect(agent.calls("SendMessage").map(({ params }) => (params as never)["configuration"])).toEqual([
+    expect(
+      agent.calls("SendMessage").map(({ params }) => (params as { configuration?: unknown }).configuration),
+    ).toEqual([
       { returnImmediately: true },
       { returnImmediately: false, historyLength: 0, acceptedOutputModes: ["text/plain"] },
     ]);
@@ -618,5 +620,71 @@ describe("a stream of a task", () => {
     expect(seen).toEqual(["task"]);
     expect(stream.task?.deviations).toMatchObject([{ kind: "json-instead-of-stream" }]);
     expect(agent.cardReads().filter(({ forced }) => forced)).toHaveLength(1);
+  });
+});
+
+describe("a question that was answered", () => {
+  test("does not settle the next stream when the agent shows it once more", async () => {
+    const { agent, connect } = setUp();
+    agent.planNext([step.inputRequired("Which region?"), step.working(), step.completed()]);
+    const client = await connect();
+    const reply = await client.sendMessage("Summarise");
+    if (!("task" in reply)) expect.fail("no task");
+    const { task } = reply;
+    await task.get();
+    const asked = task.task;
+    agent.once("SendStreamingMessage", ({ tasks }) => {
+      void tasks;
+      return answer.stream([
+        { task: asked },
+        event.status("TASK_STATE_COMPLETED", { taskId: task.id, contextId: "context-1" }),
+      ]);
+    });
+    const seen: string[] = [];
+
+    const stream = await client.sendStreamingMessage({ taskId: task.id, parts: [{ text: "EU" }] });
+    for await (const item of stream) seen.push(Object.keys(item)[0] ?? "");
+
+    expect(seen).toEqual(["task", "statusUpdate"]);
+    expect(task.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  test("may be asked again in other words, and that settles the stream", async () => {
+    const { agent, clock, connect, expectQuiet } = setUp();
+    agent.planNext([
+      step.inputRequired("Which region?"),
+      step.inputRequired("Which year?"),
+      step.completed(),
+    ]);
+    const client = await connect();
+    const reply = await client.sendMessage("Summarise");
+    if (!("task" in reply)) expect.fail("no task");
+    await reply.task.get();
+    await clock.advance(10);
+
+    for await (const _ of await client.sendStreamingMessage({
+      taskId: reply.task.id,
+      parts: [{ text: "EU" }],
+    }));
+
+    expect(reply.task.task?.status.message?.parts).toEqual([{ text: "Which year?" }]);
+    await clock.advance(0);
+    expectQuiet();
+  });
+});
+
+test("a drift that is found after a message left says first that the message may be under way", async () => {
+  const { agent, connect } = setUp();
+  agent.once("SendMessage", () => {
+    agent.rotateCard((card) => ({ ...card, description: "another" }));
+    return answer.error(-32006, "odd");
+  });
+  const client = await connect();
+
+  expect(await caught(client.sendMessage("hello"))).toMatchObject({
+    name: "CardDriftError",
+    retry: "unknown-outcome",
+    nextStep: "recover",
+    cause: { name: "SendOutcomeUnknownError" },
   });
 });

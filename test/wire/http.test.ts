@@ -7,7 +7,7 @@ import {
 } from "../../src/errors/transport.ts";
 import { discardBody, readText } from "../../src/wire/body.ts";
 import { createHttp, type FetchLike, type HttpRequest } from "../../src/wire/http.ts";
-import { thrownBy } from "./answers.ts";
+import { createPipe, thrownBy } from "./answers.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { closedPort, serve } from "./loopback.ts";
 
@@ -67,6 +67,19 @@ describe("an exchange", () => {
       expect(server.seen).toHaveLength(1);
     },
   );
+
+  test("is made once, also where a read could be made again", async () => {
+    let calls = 0;
+    const exchange = createHttp({
+      clock,
+      fetch: async () => {
+        calls++;
+        throw new TypeError("fetch failed");
+      },
+    });
+    await thrownBy(exchange(request("https://agent.example/", { method: "GET" })));
+    expect(calls).toBe(1);
+  });
 
   test("hands the platform nothing but what the platform knows", async () => {
     const seen: RequestInit[] = [];
@@ -139,6 +152,15 @@ describe("a redirect", () => {
     const response = await send(server.url, { redirect: "return" });
     expect(response).toMatchObject({ status: 302, body: null });
     expect(response.headers.get("location")).toBe("/card?token=abc");
+  });
+
+  test("is not left with its body open, refused or given back", async () => {
+    for (const redirect of ["refuse", "return"] as const) {
+      const pipe = createPipe();
+      const exchange = createHttp({ clock, fetch: async () => new Response(pipe.body, { status: 302 }) });
+      await thrownBy(exchange(request("https://agent.example/", { redirect })));
+      expect(pipe.cancelled).toHaveLength(1);
+    }
   });
 
   test("without a readable target is refused all the same", async () => {

@@ -47,6 +47,7 @@ describe("an event stream", () => {
     expect(parse([marked]).events).toEqual([{ data: "a" }]);
     expect(parse(cutInto(marked, [1, 2])).events).toEqual([{ data: "a" }]);
     expect(parse([encode("\ufeff\ufeffdata: a\n\n")]).events).toEqual([]);
+    expect(parse([encode("\u00ef\u00bb\u00bfdata: a\n\n")]).events).toEqual([]);
   });
 
   test("joins the lines of an event's data", () => {
@@ -91,7 +92,7 @@ describe("the size of an event", () => {
   const event = (length: number) => `data: ${"x".repeat(length)}\n\n`;
 
   test("may be as large as the limit, however it arrives", () => {
-    for (const places of [[], [3], [6, 50, 100]]) {
+    for (const places of [[], [3], [6, 50, 100], [105], [106], [107]]) {
       const { events, failure } = parse(cutInto(encode(event(100)), places), 100);
       expect({ events: events.length, failure }).toEqual({ events: 1, failure: undefined });
     }

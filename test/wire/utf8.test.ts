@@ -40,31 +40,31 @@ describe("bytes read as they come", () => {
     ["a surrogate", [0xed, 0xa0, 0x80]],
     ["a character past the last one", [0xf4, 0x90, 0x80, 0x80]],
     ["a lead byte that there is not", [0xff, 0x80, 0x80, 0x80]],
+    ["another one", [0xf8, 0x90, 0x80, 0x80]],
+    ["the last of them that looks like one", [0xfc, 0x80, 0x80, 0x80]],
     ["a continuation of nothing", [0x80]],
   ])("hold no character in %s", (_what, bytes) => {
     const { text } = read([new Uint8Array([...bytes, 0x61])]);
     expect(text).toBe(`${bytes.map((byte) => String.fromCharCode(0xdc00 + byte)).join("")}a`);
   });
 
-  test("are damaged exactly where they are no UTF-8, wherever they are cut", () => {
-    const likely = fc.constantFrom(
-      0x61,
-      0x80,
-      0xbf,
-      0xc3,
-      0xe2,
-      0x82,
-      0xac,
-      0xed,
-      0xef,
-      0xbb,
-      0xf0,
-      0x9f,
-      0xf4,
-      0xff,
-    );
+  test("are damaged exactly when they are no UTF-8, whatever the first two bytes of a character are", () => {
+    const wrong: number[][] = [];
+    for (let lead = 0; lead < 256; lead++) {
+      for (let second = 0; second < 256; second++) {
+        const bytes = [lead, second, 0x80, 0xbf, 0x61];
+        const { text } = read([new Uint8Array(bytes)]);
+        if (hasDamage(text) !== (decodeUtf8(new Uint8Array(bytes)) === undefined)) wrong.push(bytes);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("are damaged in the same places wherever they are cut", () => {
+    const continuation = fc.constantFrom(0x80, 0x82, 0x8f, 0x90, 0x9f, 0xa0, 0xac, 0xbb, 0xbf);
+    const lead = fc.constantFrom(0x61, 0xc0, 0xc3, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xf8, 0xff);
     fc.assert(
-      fc.property(fc.array(fc.oneof(likely, fc.nat(255))), (list) => {
+      fc.property(fc.array(fc.oneof(lead, continuation, fc.nat(255))), (list) => {
         const bytes = new Uint8Array([...list, 0x61]);
         const whole = read([bytes]);
         expect(read(bytewise(bytes))).toEqual(whole);

@@ -275,6 +275,17 @@ describe("a stream that ends early", () => {
   );
 });
 
+test("closing a stream that had nothing of use yet is no error", async () => {
+  const pipe = createPipe();
+  const { stream } = await subscribe(() => new Response(pipe.body, { headers: sse }));
+  const reading = collect(stream.events);
+  pipe.write("data: {}\n\n");
+  await settle();
+  stream.close();
+  expect(await reading).toEqual({ items: [] });
+  expect(stream.skipped.count).toBe(1);
+});
+
 test("any frames in any chunks are events or a typed error, and leave nothing behind", async () => {
   const frame = fc.oneof(
     fc.jsonValue().map((value) => `data: ${JSON.stringify(value)}\n\n`),

@@ -1,0 +1,34 @@
+import { cancelTask } from "./cancel.ts";
+import type { TaskDesk } from "./desk.ts";
+import type { HandleActions, SendReply } from "./handle.ts";
+import type { MessageInput, SendOptions } from "./message.ts";
+import { getTask, salvageTask, subscribeToTask } from "./reads.ts";
+import { pinLiveCard } from "./renegotiate.ts";
+import { sendMessage } from "./send.ts";
+import { leaseOf, type Session } from "./session.ts";
+
+/** Makes what handles have done for them. The desk is asked for late, since it is made with these. */
+export function createHandleActions(
+  session: Session,
+  desk: () => TaskDesk,
+  start: (input: MessageInput, options: SendOptions) => Promise<SendReply>,
+): HandleActions {
+  return {
+    lease: (pin) => leaseOf(session, pin),
+    get: (entry, options) => getTask(session, entry, options),
+    subscribe: (entry, options) => subscribeToTask(session, entry, options),
+    send: (entry, input, options) =>
+      sendMessage(session, desk(), { holder: entry.holder, task: entry }, input, options),
+    start,
+    cancel: (entry, options) => cancelTask(session, entry, options),
+    salvage: (entry, options) => salvageTask(session, entry.holder, entry.handle.id, options),
+    async renegotiate({ tracked, holder }, options) {
+      const requirements = options.requires ?? holder.requirements;
+      const { extended } = holder.pin;
+      const pin = await pinLiveCard(session, "forced", requirements, options.signal, extended);
+      tracked.repin(pin, requirements);
+      await tracked.commit();
+      return desk().entry(tracked, { pin, requirements, policy: holder.policy }).handle;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { digestsOf } from "../card/digest.ts";
+import { createFlights } from "../card/flight.ts";
+import { shapeCard } from "../card/parse.ts";
+import { AuthenticationError } from "../errors/auth.ts";
+import { MalformedResponseError, TimeoutError } from "../errors/transport.ts";
+import type { PinnedExtendedCard } from "../model/pin.ts";
+import { createScope } from "../util/abort.ts";
+import { deepFreeze, isRecord } from "../util/freeze.ts";
+import { attemptCall } from "./attempt.ts";
+import { budgetOf, type Call, type CallOptions } from "./call.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+
+type Join = ReturnType<typeof createFlights<PinnedExtendedCard | undefined>>;
+
+const flights = new WeakMap<Session, Map<string, Join>>();
+
+/**
+ * Reads the extended card (3.1.11) at the pinned interface; checks of one moment share one read.
+ *
+ * @returns `undefined` when the agent no longer accepts the credentials (401): there is no extended card for them.
+ * @throws CardInvalidError when it is no card; the protocol and transport errors.
+ */
+export function readExtendedShared(
+  session: Session,
+  holder: LeaseHolder,
+  kind: "ordinary" | "forced",
+  signal: AbortSignal,
+): Promise<PinnedExtendedCard | undefined> {
+  const known = flights.get(session) ?? new Map<string, Join>();
+  flights.set(session, known);
+  const key = JSON.stringify(holder.pin.interface);
+  const join = known.get(key) ?? createFlights((_kind, shared) => read(session, holder, { signal: shared }));
+  known.set(key, join);
+  return join(kind, signal);
+}
+
+async function read(
+  session: Session,
+  holder: LeaseHolder,
+  options: CallOptions,
+): Promise<PinnedExtendedCard | undefined> {
+  try {
+    return await readExtended(session, holder, options);
+  } catch (error) {
+    if (error instanceof AuthenticationError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads the extended card, verified and frozen before anybody sees it. Throws as {@link readExtendedShared} does. */
+export async function readExtended(
+  session: Session,
+  holder: LeaseHolder,
+  options: CallOptions,
+): Promise<PinnedExtendedCard> {
+  const call: Call<"GetExtendedAgentCard"> = {
+    operation: "GetExtendedAgentCard",
+    request: {},
+    holder,
+    requirements: {},
+    options,
+    knowsTask: false,
+  };
+  const scope = createScope(session.clock, [options.signal, session.closed]);
+  const totalMs = budgetOf(session, call);
+  scope.deadline(totalMs, () => new TimeoutError(holder.pin.interface.url, "total", totalMs));
+  try {
+    const answer = await attemptCall(session, call, {
+      exchange: (wire) => session.binding.call("GetExtendedAgentCard", {}, wire),
+      signal: scope.signal,
+    });
+    const json = answer.wire;
+    if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);
+    const { card } = shapeCard(json, "", holder.pin.interface.url);
+    return deepFreeze({ ...digestsOf(json, card), card: json });
+  } finally {
+    scope.release();
+  }
+}

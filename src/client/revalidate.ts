@@ -1,0 +1,38 @@
+import { A2ALeaseError } from "../errors/base.ts";
+import { LeaseUnverifiableError } from "../errors/lease.ts";
+import { renewLease } from "../lease/renew.ts";
+import type { CardVerdict } from "../model/drift.ts";
+import { createScope } from "../util/abort.ts";
+import { judgeOptionsOf } from "./check.ts";
+import type { LeasePlan, Session } from "./session.ts";
+
+/** Reads the live card in full and says how it differs from a plan. Adopts nothing and ends nothing. */
+export async function revalidatePlan(
+  session: Session,
+  { pin, requirements, policy }: LeasePlan,
+  signal: AbortSignal | undefined,
+): Promise<CardVerdict> {
+  const { source, clock, closed } = session;
+  const scope = createScope(clock, [signal, closed]);
+  try {
+    const renewal = await renewLease(source, {
+      pin,
+      requirements,
+      kind: "forced",
+      signal: scope.signal,
+      judge: judgeOptionsOf(session, { operation: "revalidate", check: "forced" }, policy),
+    });
+    if (renewal.outcome === "drift") return { outcome: "drift", drift: renewal.drift };
+    if (renewal.outcome === "renewed") {
+      session.lastReading = renewal.reading;
+      session.isStale = false;
+      return { outcome: "same", changes: renewal.changes };
+    }
+    if (scope.signal.aborted) throw scope.signal.reason;
+    const { failure } = renewal;
+    const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
+    throw new LeaseUnverifiableError(source.url ?? "", { cause: failure, retryAfterMs });
+  } finally {
+    scope.release();
+  }
+}
