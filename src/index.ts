@@ -18,19 +18,21 @@ export type {
   CredentialRequirements,
   Credentials,
 } from "./client/credentials.ts";
+export type { DelegateOptions, DelegateOutcome } from "./client/delegate.ts";
+export type { SendReply, TaskStream } from "./client/handle.ts";
+export { TaskHandle } from "./client/handle.ts";
+export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
+export type { Listener } from "./client/observer.ts";
+export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export type { FollowOptions, ResultOptions, TaskOutcome } from "./client/result-options.ts";
 export type {
   CancelOptions,
   GetOptions,
   RenegotiateOptions,
   SalvagedTask,
-  SendReply,
   SkippedFrames,
-  TaskStream,
-} from "./client/handle.ts";
-export { TaskHandle } from "./client/handle.ts";
-export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
-export type { Listener } from "./client/observer.ts";
-export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+} from "./client/task-options.ts";
+export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
@@ -149,6 +151,16 @@ export type { Lease } from "./model/lease.ts";
 export type { Message, Role } from "./model/message.ts";
 export type { LifecycleRule, Observation, ObservationSource } from "./model/observation.ts";
 export type { CapabilityName, OperationName, Operations } from "./model/operations.ts";
+export type {
+  AnsweredOutcome,
+  AuthRequiredOutcome,
+  CanceledOutcome,
+  CompletedOutcome,
+  FailedOutcome,
+  InputRequiredOutcome,
+  Outcome,
+  RejectedOutcome,
+} from "./model/outcome.ts";
 export type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "./model/part.ts";
 export type { CardDigests, CardPin, PinnedCapabilities, PinnedExtendedCard } from "./model/pin.ts";
 export type { DriftDecision, LeasedTask, Posture } from "./model/posture.ts";
@@ -194,6 +206,8 @@ export type {
 export type { SpecTaskState, TaskState } from "./model/states.ts";
 export { isInterruptedState, isTerminalState, taskStates } from "./model/states.ts";
 export type { Task, TaskStatus } from "./model/task.ts";
+export type { ProbedCapability, TrustChange, TrustLevel, TrustRecord } from "./model/trust.ts";
+export type { TaskUpdate } from "./model/update.ts";
 export type { Clock } from "./util/clock.ts";
 export type { FetchLike } from "./wire/http.ts";
 export type { Limits } from "./wire/limits.ts";

@@ -161,8 +161,12 @@ function pruned(value: unknown): unknown {
   if (value === null || value === false) return undefined;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => pruned(item) ?? {});
   if (!isRecord(value)) return value;
-  const kept = Object.entries(value).map(([name, member]) => [name, pruned(member)] as const);
-  return Object.fromEntries(kept.filter(([, member]) => member !== undefined));
+  const kept: [string, unknown][] = [];
+  for (const name of Object.keys(value)) {
+    const member = pruned(value[name]);
+    if (member !== undefined) kept.push([name, member]);
+  }
+  return Object.fromEntries(kept);
 }
 
 /** Sorts by texts, the first of each item before its second, in order of their UTF-16 code units. */

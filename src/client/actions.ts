@@ -1,9 +1,11 @@
 import { cancelTask } from "./cancel.ts";
 import type { TaskDesk } from "./desk.ts";
+import { followTask } from "./follow.ts";
 import type { HandleActions, SendReply } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import { getTask, salvageTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
+import { resultOf } from "./result.ts";
 import { sendMessage } from "./send.ts";
 import { leaseOf, type Session } from "./session.ts";
 
@@ -17,6 +19,8 @@ export function createHandleActions(
     lease: (pin) => leaseOf(session, pin),
     get: (entry, options) => getTask(session, entry, options),
     subscribe: (entry, options) => subscribeToTask(session, entry, options),
+    follow: (entry, options) => followTask(session, entry, options, { settle: "question" }),
+    result: (entry, options) => resultOf(session, desk, entry, options),
     send: (entry, input, options) =>
       sendMessage(session, desk(), { holder: entry.holder, task: entry }, input, options),
     start,

@@ -5,11 +5,12 @@ import type { Task } from "../model/task.ts";
 import { sleep } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import type { CancelOptions, HandleParts } from "./handle.ts";
+import type { HandleParts } from "./handle.ts";
 import { callOnce } from "./pipeline.ts";
 import { salvageTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
 import type { Session } from "./session.ts";
+import type { CancelOptions } from "./task-options.ts";
 
 /** Waits between two looks at a task that is being cancelled: the first, and the longest. */
 const firstLookMs = 250;
@@ -84,7 +85,8 @@ async function look(session: Session, parts: HandleParts, options: CancelOptions
 async function take(parts: HandleParts, task: Task): Promise<Task> {
   const { state } = task.status;
   if (state === "TASK_STATE_CANCELED" || state === "TASK_STATE_FAILED" || state === "TASK_STATE_COMPLETED") {
-    await receiveTask(task, { ...parts, source: "cancel", forceCheck: async () => {} }, { history: true });
+    const omissions = { history: true };
+    await receiveTask(task, { ...parts, source: "cancel", forceCheck: async () => {}, omissions });
   } else {
     parts.tracked.judge({ ...parts.tracked.observe(task, "cancel"), state: "TASK_STATE_WORKING" });
   }

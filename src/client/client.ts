@@ -11,9 +11,11 @@ import { createHandleActions } from "./actions.ts";
 import type { CallOptions } from "./call.ts";
 import { cancelTask } from "./cancel.ts";
 import { requirePinned } from "./check.ts";
+import { type DelegateOptions, type DelegateOutcome, delegate } from "./delegate.ts";
 import { policyOf, TaskDesk } from "./desk.ts";
+import { type EntryContext, findEntry, findSender } from "./entry.ts";
 import { readExtended } from "./extended.ts";
-import type { HandleEntry, RenegotiateOptions, SendReply, TaskHandle, TaskStream } from "./handle.ts";
+import type { SendReply, TaskHandle, TaskStream } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import type { Listener } from "./observer.ts";
@@ -23,6 +25,7 @@ import { pinLiveCard } from "./renegotiate.ts";
 import { revalidatePlan } from "./revalidate.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import { leaseOf, type Session } from "./session.ts";
+import type { RenegotiateOptions } from "./task-options.ts";
 import { type WatchOptions, watchCard } from "./watch.ts";
 
 /**
@@ -85,7 +88,7 @@ export class A2AClient implements AsyncDisposable {
    * agent refused it.
    */
   async sendMessage(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
-    return sendMessage(this.#session, this.#desk, await this.#senderOf(input), input, options);
+    return sendMessage(this.#session, this.#desk, await this.#sender(input, options), input, options);
   }
 
   /**
@@ -95,7 +98,23 @@ export class A2AClient implements AsyncDisposable {
    * @throws as {@link A2AClient.sendMessage} does, and CapabilityMissingError where the card does not stream.
    */
   async sendStreamingMessage(input: MessageInput, options: SendOptions = {}): Promise<TaskStream> {
-    return sendStreamingMessage(this.#session, this.#desk, await this.#senderOf(input), input, options);
+    return sendStreamingMessage(
+      this.#session,
+      this.#desk,
+      await this.#sender(input, options),
+      input,
+      options,
+    );
+  }
+
+  /**
+   * Delegates a piece of work: sends the message, follows what comes of it, answers nothing by itself, and resolves to
+   * what it came to. Streams where the card has it, polls where not.
+   *
+   * @throws as {@link A2AClient.sendMessage} and `TaskHandle.result` do.
+   */
+  async delegate(input: MessageInput, options: DelegateOptions = {}): Promise<DelegateOutcome> {
+    return delegate(this.#session, this.#desk, await this.#sender(input, options), { input, options });
   }
 
   /**
@@ -105,7 +124,7 @@ export class A2AClient implements AsyncDisposable {
    * @throws as `TaskHandle.get` does; TaskNotFoundError for a task that nobody has seen.
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry, isChecked } = await this.#entryOf(request.id, options.signal);
+    const { entry, isChecked } = await findEntry(this.#context(), request.id, options.signal);
     const { historyLength } = request;
     await getTask(
       this.#session,
@@ -118,13 +137,14 @@ export class A2AClient implements AsyncDisposable {
 
   /** Subscribes to a task (3.1.6). Throws as `TaskHandle.subscribe` does. */
   async subscribeToTask(request: SubscribeToTaskRequest, options: CallOptions = {}): Promise<TaskStream> {
-    const { entry, isChecked } = await this.#entryOf(request.id, options.signal);
+    const { entry, isChecked } = await findEntry(this.#context(), request.id, options.signal);
     return subscribeToTask(this.#session, entry, options, isChecked);
   }
 
   /** Cancels a task (3.1.5) and waits until it is seen to be canceled. Throws as `TaskHandle.cancel` does. */
   async cancelTask(request: CancelTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
-    const entry = (await this.#desk.find(request.id)) ?? (await this.#adoptUnderPlan(request.id));
+    const entry =
+      (await this.#desk.find(request.id)) ?? (await this.#desk.adopt(request.id, undefined, this.#plan));
     const { metadata } = request;
     await cancelTask(this.#session, entry, metadata === undefined ? options : { ...options, metadata });
     return entry.handle;
@@ -151,7 +171,7 @@ export class A2AClient implements AsyncDisposable {
    * @throws the errors of {@link A2AClient.renegotiate} when the card of this moment can't be pinned.
    */
   async task(id: string, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry } = await this.#entryOf(id, options.signal);
+    const { entry } = await findEntry(this.#context(), id, options.signal);
     return entry.handle;
   }
 
@@ -219,29 +239,11 @@ export class A2AClient implements AsyncDisposable {
     });
   }
 
-  /** A whole message that names its task is sent under that task's pin, everything else under the plan. */
-  async #senderOf(input: MessageInput): Promise<Sender> {
-    const taskId = typeof input === "object" && "taskId" in input ? input.taskId : undefined;
-    if (taskId === undefined) return { holder: this.#plan };
-    const { entry } = await this.#entryOf(taskId, undefined);
-    return { holder: entry.holder, task: entry };
+  #context(): EntryContext {
+    return { session: this.#session, desk: this.#desk, plan: this.#plan };
   }
 
-  async #entryOf(
-    taskId: string,
-    signal: AbortSignal | undefined,
-  ): Promise<{ entry: HandleEntry; isChecked: boolean }> {
-    const known = await this.#desk.find(taskId);
-    if (known) return { entry: known, isChecked: false };
-    const requirements = this.#plan.requirements;
-    const pin = await pinLiveCard(this.#session, "ordinary", requirements, signal);
-    // The same card is the same pin, so that one task has one handle.
-    const held = pin.digest === this.#plan.pin.digest ? this.#plan.pin : pin;
-    const plan = { pin: held, requirements, policy: this.#plan.policy };
-    return { entry: await this.#desk.adopt(taskId, undefined, plan), isChecked: true };
-  }
-
-  #adoptUnderPlan(taskId: string): Promise<HandleEntry> {
-    return this.#desk.adopt(taskId, undefined, this.#plan);
+  #sender(input: MessageInput, { signal }: CallOptions): Promise<Sender> {
+    return findSender(this.#context(), input, signal);
   }
 }

@@ -18,6 +18,7 @@ import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import type { Session } from "./session.ts";
+import { createTrustBook } from "./trust.ts";
 
 /**
  * Where an agent's card is: a base URL, the card's own URL, the URL of exactly one document (`{ cardUrl }`, read
@@ -52,6 +53,7 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
       clock: resolved.clock,
       credentials: found.credentials,
       observer: createObserver(resolved.clock, found.source.url),
+      trust: createTrustBook(resolved.ledger, resolved.clock),
       closed: closing.signal,
       lastReading: {
         kind: "card",
@@ -64,6 +66,7 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
     };
     checkExpected(found.source, resolved);
     const pin = resolved.pin ?? pinForPlan(session, found.source.current, resolved.requires);
+    await session.trust.refresh(pin);
     return new A2AClient(session, pin, closing);
   } catch (error) {
     throw scope.signal.aborted ? scope.signal.reason : error;

@@ -1,12 +1,14 @@
 import { taskKey } from "../ledger/ledger.ts";
+import { noMemory } from "../lifecycle/memory.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LeasedTask } from "../model/posture.ts";
 import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import { isoTime } from "../util/clock.ts";
 import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
+import { asLedgerError } from "./ledger-error.ts";
 import type { LeasePlan, LeasePolicy, Session } from "./session.ts";
-import { asLedgerError, TrackedTask } from "./track.ts";
+import { TrackedTask } from "./track.ts";
 
 /**
  * Knows every task and handle of one client that somebody still holds: one tracked task for each id, one handle for
@@ -39,6 +41,13 @@ export class TaskDesk {
     if (known && known.record.pin.digest !== plan.pin.digest) known.repin(plan.pin, plan.requirements);
     await tracked.commit();
     return this.entry(tracked, plan);
+  }
+
+  /** What a handle of this desk is made of. */
+  entryOf(handle: TaskHandle): HandleEntry {
+    const entry = this.#parts.get(handle);
+    if (!entry) throw new TypeError(`the handle of task ${handle.id} belongs to another client`);
+    return entry;
   }
 
   /** The holders of all handles that somebody still holds. */
@@ -105,6 +114,7 @@ export class TaskDesk {
         pin: plan.pin,
         formerPins: Object.freeze([]),
         requirements: plan.requirements,
+        memory: noMemory,
         deviations: Object.freeze([]),
         updatedAt: isoTime(clock.now()),
       }),

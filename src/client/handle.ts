@@ -5,53 +5,24 @@ import type { Lease } from "../model/lease.ts";
 import type { Message } from "../model/message.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { TaskRecord } from "../model/record.ts";
-import type { CardRequirements } from "../model/requirements.ts";
-import type { JsonObject } from "../model/schema.ts";
 import type { TaskState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
+import type { TaskUpdate } from "../model/update.ts";
 import type { CallOptions } from "./call.ts";
 import type { Holder } from "./holder.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
+import type { FollowOptions, ResultOptions, TaskOutcome } from "./result-options.ts";
+import type {
+  CancelOptions,
+  GetOptions,
+  RenegotiateOptions,
+  SalvagedTask,
+  SkippedFrames,
+} from "./task-options.ts";
 import type { TrackedTask } from "./track.ts";
 
 /** Answer to a sent message: the task that works on it, or a message that is the whole answer (3.1.1). */
 export type SendReply = { readonly task: TaskHandle } | { readonly message: Message };
-
-/** Options of a read of one task. */
-export interface GetOptions extends CallOptions {
-  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
-  readonly historyLength?: number;
-}
-
-/** Options of a cancellation. */
-export interface CancelOptions extends CallOptions {
-  /** Free-form metadata of the request. */
-  readonly metadata?: JsonObject;
-}
-
-/** A task read outside the lease, once and raw, so that finished work is never out of reach. */
-export interface SalvagedTask {
-  /** The task as the agent gave it. */
-  readonly task: Task;
-  /** Says that no card stands behind it: do not plan on it. */
-  readonly unleased: true;
-  /** When it was read, RFC 3339. */
-  readonly readAt: string;
-}
-
-/** What a renegotiation may be told. */
-export interface RenegotiateOptions extends CallOptions {
-  /** What the plan needs from now on. @default what it needed so far */
-  readonly requires?: CardRequirements;
-}
-
-/** Frames of a stream that could not be used and were skipped. */
-export interface SkippedFrames {
-  /** How many. */
-  readonly count: number;
-  /** The first of them: why, and its beginning. */
-  readonly first?: { readonly reason: string; readonly snippet: string };
-}
 
 /**
  * One stream of the spec's events, in order (3.1.2, 3.1.6). It ends when the task is settled: over, or waiting for the
@@ -86,6 +57,8 @@ export interface HandleActions {
   lease(pin: CardPin): Lease;
   get(entry: HandleEntry, options: GetOptions): Promise<void>;
   subscribe(entry: HandleEntry, options: CallOptions): Promise<TaskStream>;
+  follow(entry: HandleEntry, options: FollowOptions): AsyncGenerator<TaskUpdate>;
+  result(entry: HandleEntry, options: ResultOptions): Promise<TaskOutcome>;
   send(entry: HandleEntry, input: MessageInput, options: SendOptions): Promise<SendReply>;
   start(input: MessageInput, options: SendOptions): Promise<SendReply>;
   cancel(entry: HandleEntry, options: CancelOptions): Promise<void>;
@@ -172,6 +145,28 @@ export class TaskHandle {
    */
   subscribe(options: CallOptions = {}): Promise<TaskStream> {
     return this.#actions.subscribe(this.#entry, options);
+  }
+
+  /**
+   * Follows the task until it is over or asks something: one ordered sequence in which nothing comes twice and nothing
+   * is left out. A lost connection is resumed, an agent without streams is polled, and the card is checked at each
+   * step. A wait for an authentication is told and followed on. Leaving the loop closes the connection, not the task.
+   *
+   * Iterating throws as {@link TaskHandle.get} does, and `StreamInterruptedError` when the connection is lost again and
+   * again without any progress.
+   */
+  follow(options: FollowOptions = {}): AsyncIterable<TaskUpdate> {
+    return this.#actions.follow(this.#entry, options);
+  }
+
+  /**
+   * Waits until the task is over or asks something, by stream or by poll, and says what it came to.
+   *
+   * @throws TimeoutError when `deadlineMs` or `noProgressMs` passes; the task is left alone. Otherwise as
+   * {@link TaskHandle.follow} does.
+   */
+  result(options: ResultOptions = {}): Promise<TaskOutcome> {
+    return this.#actions.result(this.#entry, options);
   }
 
   /**

@@ -3,8 +3,8 @@ import type { Message } from "../model/message.ts";
 import type { IntentRecord, IntentState, LedgerEntry } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { isoTime } from "../util/clock.ts";
+import { asLedgerError } from "./ledger-error.ts";
 import type { LeaseHolder, Session } from "./session.ts";
-import { asLedgerError } from "./track.ts";
 
 /** The intent to send one message, in the ledger before it leaves. */
 export interface Intent {

@@ -42,6 +42,18 @@ export interface ClientOptions {
   readonly expectedDigest?: string;
   /** Content digests that are as good as the pinned one, for a fleet that serves several cards. @default none */
   readonly acceptDigests?: readonly string[];
+  /**
+   * What is done about an agent that breaks a rule of a task's life: `enforce` throws, `observe` reports it as a
+   * deviation and goes on. @default "enforce"
+   */
+  readonly lifecycle?: "enforce" | "observe";
+  /** How often in a row a task may ask the same thing without any progress; the last time breaks `progress`. @default 3 */
+  readonly maxIdleRounds?: number;
+  /**
+   * Whether sends want an agent that passed a probe: `required` refuses to send to any other. Under `advisory` the card
+   * routes, and nothing is read into timestamps and histories until a probe passed. @default "advisory"
+   */
+  readonly trust?: "advisory" | "required";
   /** What to do when the card drifts. @default "fail-closed" */
   readonly posture?: Posture;
   /** Which digest decides whether the card is the same. @default "content" */
@@ -118,6 +130,8 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   checkNumbers(given);
   checkChoice("compare", given.compare, ["content", "structure"]);
   checkPosture(given.posture);
+  checkChoice("lifecycle", given.lifecycle, ["enforce", "observe"]);
+  checkChoice("trust", given.trust, ["advisory", "required"]);
   checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
   for (const origin of given.allowedOrigins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
@@ -144,6 +158,9 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     pin: given.pin,
     expectedDigest: given.expectedDigest,
     acceptDigests: given.acceptDigests ?? [],
+    lifecycle: given.lifecycle ?? "enforce",
+    maxIdleRounds: given.maxIdleRounds ?? 3,
+    trust: given.trust ?? "advisory",
     posture: given.posture ?? "fail-closed",
     compare: given.compare ?? "content",
     leaseTermMs: given.leaseTermMs ?? 0,
@@ -192,6 +209,7 @@ function checkNumbers(given: ClientOptions): void {
     ["fullCheckEveryMs", given.fullCheckEveryMs],
     ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
     ["staleIfErrorMs", given.staleIfErrorMs],
+    ["maxIdleRounds", given.maxIdleRounds],
     ["maxUnverifiedMs", given.maxUnverifiedMs],
     ["cancelConfirmMs", given.cancelConfirmMs],
   ];

@@ -5,11 +5,13 @@ import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
 import { guardStream } from "./guard.ts";
-import type { GetOptions, HandleEntry, SalvagedTask, TaskStream } from "./handle.ts";
+import type { HandleEntry, TaskStream } from "./handle.ts";
 import { callOnce, openStream } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
+import type { SettleRule } from "./settle.ts";
 import { createTaskStream } from "./stream.ts";
+import type { GetOptions, SalvagedTask } from "./task-options.ts";
 
 /** Reads a task (3.1.3), with a check of the card alongside, and folds it in. */
 export async function getTask(
@@ -21,6 +23,7 @@ export async function getTask(
   const { tracked, holder } = entry;
   const { historyLength } = options;
   const knowsTask = tracked.last !== undefined;
+  const askedAtMs = session.clock.monotonicMs();
   const request = { id: entry.handle.id, ...defined({ historyLength }) };
   const call = {
     operation: "GetTask",
@@ -35,7 +38,7 @@ export async function getTask(
     await callOnce(session, call, async ({ answer, forceCheck }) => {
       tracked.note(answer.deviations);
       const omissions = { history: historyLength !== undefined };
-      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck }, omissions);
+      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck, omissions, askedAtMs });
     });
   } catch (error) {
     throw forgotten(entry, error);
@@ -46,7 +49,7 @@ export async function getTask(
 export async function subscribeToTask(
   session: Session,
   entry: HandleEntry,
-  options: CallOptions,
+  options: CallOptions & { readonly settle?: SettleRule },
   isChecked = false,
 ): Promise<TaskStream> {
   const { holder, handle } = entry;
@@ -72,6 +75,7 @@ export async function subscribeToTask(
     return createTaskStream({
       opened,
       plan: holder,
+      settle: options.settle ?? "settled",
       observer: session.observer,
       guard,
       task: entry,

@@ -15,6 +15,7 @@ import { checkPosture } from "./options.ts";
 import { callOnce, openStream, type Passage } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
+import type { SettleRule } from "./settle.ts";
 import { createTaskStream } from "./stream.ts";
 
 /** Who sends: a plan that starts a task, or a task that goes on. */
@@ -58,8 +59,9 @@ export async function sendStreamingMessage(
   sender: Sender,
   input: MessageInput,
   options: SendOptions,
+  settle: SettleRule = "settled",
 ): Promise<TaskStream> {
-  const { message, request, requirements, policy } = prepare(session, sender, input, options);
+  const { message, request, requirements, policy } = prepare(session, sender, input, options, true);
   const needs = joinRequirements(requirements, { streaming: true });
   const { holder, task } = sender;
   const opened = await openStream(session, {
@@ -75,6 +77,7 @@ export async function sendStreamingMessage(
   return createTaskStream({
     opened,
     plan: holder,
+    settle,
     observer: session.observer,
     guard: (current) => guardStream(session, "SendStreamingMessage", opened.scope, current),
     message,
@@ -83,7 +86,13 @@ export async function sendStreamingMessage(
   });
 }
 
-function prepare(session: Session, sender: Sender, input: MessageInput, options: SendOptions) {
+function prepare(
+  session: Session,
+  sender: Sender,
+  input: MessageInput,
+  options: SendOptions,
+  streams = false,
+) {
   const { task, holder } = sender;
   if (task && isTerminalState(task.handle.state))
     throw new TaskTerminalError(task.handle.id, task.handle.state);
@@ -99,6 +108,9 @@ function prepare(session: Session, sender: Sender, input: MessageInput, options:
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
   checkPosture(options.posture);
+  if (session.options.trust === "required") {
+    session.trust.require(holder.pin, streams ? ["streaming"] : []);
+  }
   task?.tracked.answer();
   const { posture = holder.policy.posture, compare = holder.policy.compare } = options;
   return { message, request, requirements, policy: { posture, compare } };
@@ -120,9 +132,11 @@ async function settle(
   // The id is written down before anything is judged: whatever the judgement, the task is not lost.
   const plan = { pin: sender.holder.pin, requirements, policy };
   const entry = sender.task ?? (await desk.adopt(task.id, task.contextId, plan));
+  const beforeSend = entry.tracked.last;
   entry.tracked.note(deviations);
   await passage.intent?.close("answered");
-  await receiveTask(task, { ...entry, source: "send", forceCheck: passage.forceCheck }, { history: true });
+  const { forceCheck } = passage;
+  await receiveTask(task, { ...entry, source: "send", forceCheck, beforeSend, omissions: { history: true } });
   return { task: entry.handle };
 }
 

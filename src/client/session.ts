@@ -13,6 +13,7 @@ import { defined } from "../util/freeze.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { TrustBook } from "./trust.ts";
 
 /** What all calls of one client share. */
 export interface Session {
@@ -23,6 +24,8 @@ export interface Session {
   readonly clock: Clock;
   readonly credentials: CredentialScope;
   readonly observer: Observer;
+  /** What the agent has earned with its behaviour. */
+  readonly trust: TrustBook;
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   /** The last check that went well. */

@@ -3,12 +3,14 @@ import { StreamInterruptedError } from "../errors/transport.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
 import { defined } from "../util/freeze.ts";
-import type { SkippedFrames, TaskHandle, TaskStream } from "./handle.ts";
+import type { TaskHandle, TaskStream } from "./handle.ts";
 import type { Observer } from "./observer.ts";
 import type { OpenedStream } from "./pipeline.ts";
 import { receiveEvent } from "./receive.ts";
 import type { LeaseHolder } from "./session.ts";
+import { isSettled, type SettleRule } from "./settle.ts";
 import { isUnknownOutcome } from "./surprise.ts";
+import type { SkippedFrames } from "./task-options.ts";
 import type { TrackedTask } from "./track.ts";
 
 /** A task that a stream speaks of, as the client holds it. */
@@ -27,6 +29,8 @@ export interface TaskStreamParts {
   readonly task?: StreamedTask;
   /** The message that was sent, for a stream that a send opened. */
   readonly message?: Message;
+  /** Where the stream ends. */
+  readonly settle: SettleRule;
   readonly observer: Observer;
   /** Checks the card while the stream is open; a drift ends it after the events already received. */
   readonly guard: (holder: () => LeaseHolder) => () => void;
@@ -79,10 +83,11 @@ class StreamReader implements TaskStream {
     const release = guard(() => this.#task?.holder ?? plan);
     try {
       for await (const event of this.#events()) {
-        const { isNew, isSettled } = await this.#receive(event);
+        const isNew = await this.#receive(event);
         this.#eventCount += 1;
         if (isNew) yield event;
-        if (isSettled) return;
+        // 3.1.2: a message in place of a task is the whole answer.
+        if (!this.#task || isSettled(this.#task.tracked, this.#parts.settle)) return;
       }
       throw await this.#cut();
     } finally {
@@ -105,17 +110,27 @@ class StreamReader implements TaskStream {
     }
   }
 
-  async #receive(event: StreamResponse): Promise<{ isNew: boolean; isSettled: boolean }> {
+  async #receive(event: StreamResponse): Promise<boolean> {
     const { opened } = this.#parts;
     if (!this.#task && !("message" in event)) {
       const { taskId, contextId } = identityOf(event);
       this.#task = await this.#parts.adopt(taskId, contextId);
     }
     if (this.#eventCount === 0) await opened.intent?.close("answered");
-    // 3.1.2: a message in place of a task is the whole answer.
-    if (!this.#task) return { isNew: true, isSettled: true };
+    if (!this.#task) return true;
     const { tracked, holder } = this.#task;
-    return receiveEvent(event, { tracked, holder, source: "stream", forceCheck: opened.forceCheck });
+    if (this.#eventCount === 0 && !("task" in event) && !("message" in event)) {
+      // 3.1.2, 3.1.6: the first event is the task, or a message in its place.
+      const [found] = Object.keys(event);
+      tracked.breakRule(
+        "stream-shape",
+        `found ${found} first, wanted a task or a message`,
+        tracked.observations,
+      );
+    }
+    const { forceCheck } = opened;
+    const { isNew } = await receiveEvent(event, { tracked, holder, source: "stream", forceCheck });
+    return isNew;
   }
 
   async #cut(): Promise<Error> {

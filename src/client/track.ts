@@ -1,27 +1,25 @@
-import type { A2ALeaseError } from "../errors/base.ts";
-import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
+import { LedgerConflictError } from "../errors/ledger.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { taskKey } from "../ledger/ledger.ts";
 import { type ArtifactFold, createArtifactFold } from "../lifecycle/artifacts.ts";
 import { isReplay, judgeObservation } from "../lifecycle/judge.ts";
+import { rememberProgress } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
 import type { Artifact } from "../model/artifact.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from "../model/events.ts";
-import type { Observation, ObservationSource } from "../model/observation.ts";
+import type { LifecycleRule, Observation, ObservationSource, TaskMemory } from "../model/observation.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { isInterruptedState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import type { Judged, JudgeFacts, Omissions } from "./judged.ts";
+import { asLedgerError } from "./ledger-error.ts";
+import { claimsHistory } from "./pinned.ts";
 import type { Session } from "./session.ts";
-
-/** What an answer could leave out, so that its absence says nothing. */
-export interface Omissions {
-  readonly history?: boolean;
-  readonly artifacts?: boolean;
-}
 
 /** How often a write is tried again when somebody else was first. */
 const maxConflicts = 5;
@@ -33,6 +31,7 @@ export class TrackedTask {
   #entry: LedgerEntry<TaskRecord> | undefined;
   #record: TaskRecord;
   #answered: Observation | undefined;
+  #foldedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(session: Session, record: TaskRecord, entry?: LedgerEntry<TaskRecord>) {
     this.#session = session;
@@ -50,21 +49,6 @@ export class TrackedTask {
     return this.#record;
   }
 
-  /**
-   * Notes that the question which the task asks now is being answered: an agent may show it once more before it goes
-   * on, and it is no question any longer.
-   */
-  answer(): void {
-    const { lastObservation } = this.#record;
-    this.#answered =
-      lastObservation && isInterruptedState(lastObservation.state) ? lastObservation : undefined;
-  }
-
-  /** Whether an observation only shows a question again that was answered. */
-  isAnswered(seen: Observation): boolean {
-    return this.#answered !== undefined && isReplay(this.#answered, seen);
-  }
-
   /** The artifacts so far. */
   get artifacts(): readonly Artifact[] {
     return this.#artifacts.list();
@@ -72,40 +56,91 @@ export class TrackedTask {
 
   /** What was last folded in. */
   get last(): Observation | undefined {
-    return this.#record.lastObservation;
+    return this.#record.memory.observations.at(-1);
   }
 
-  /** What a task or a status update shows, stamped with our time. */
-  observe(seen: Task | TaskStatusUpdateEvent, source: ObservationSource): Observation {
-    return observe(seen, { source, seenAt: isoTime(this.#session.clock.now()) });
+  /** The last distinct things seen. */
+  get observations(): readonly Observation[] {
+    return this.#record.memory.observations;
+  }
+
+  /** How many repetitions and late things were dropped. */
+  get dropped(): Pick<TaskMemory, "replayCount" | "lateCount"> {
+    const { replayCount, lateCount } = this.#record.memory;
+    return { replayCount, lateCount };
   }
 
   /**
-   * Judges an observation by the rules of a task's life.
-   *
-   * @returns whether it says something new.
-   * @throws LifecycleMismatchError when it breaks a rule; nothing is folded in then.
+   * Notes that the question which the task asks now is being answered: an agent may show it once more before it goes
+   * on, and it is no question any longer.
    */
-  judge(seen: Observation): boolean {
-    const { taskId, contextId, lastObservation, pin } = this.#record;
-    const verdict = judgeObservation(
-      {
-        taskId,
-        ...(contextId === undefined ? {} : { contextId }),
-        ...(lastObservation === undefined ? {} : { last: lastObservation }),
-      },
-      seen,
-    );
-    if (verdict.outcome !== "broken") return verdict.outcome === "advance";
-    throw new LifecycleMismatchError(verdict.rule, {
-      message: verdict.message,
-      observations: lastObservation ? [lastObservation, seen] : [seen],
-      card: { digest: pin.digest, version: pin.version },
+  answer(): void {
+    const { last } = this;
+    this.#answered = last && isInterruptedState(last.state) ? last : undefined;
+    this.progress();
+  }
+
+  /** Whether an observation only shows a question again that was answered. */
+  isAnswered(seen: Observation): boolean {
+    return this.#answered !== undefined && isReplay(this.#answered, seen);
+  }
+
+  /** Notes progress that is no change of status. */
+  progress(): void {
+    this.#set({ memory: rememberProgress(this.#record.memory) });
+  }
+
+  /** What a task or a status update shows, stamped with our time. */
+  observe(seen: Task | TaskStatusUpdateEvent, source: ObservationSource, isFullHistory = false): Observation {
+    return observe(seen, { source, isFullHistory, seenAt: isoTime(this.#session.clock.now()) });
+  }
+
+  /**
+   * Judges an observation by the rules of a task's life. What it breaks is kept, reported, and under `enforce` thrown.
+   *
+   * @returns what to do with it, and what is known after it.
+   * @throws LifecycleMismatchError when it breaks a rule that is enforced; nothing is folded in then.
+   */
+  judge(seen: Observation, facts: JudgeFacts = {}): Judged {
+    const { taskId, contextId, memory, pin } = this.#record;
+    const { trust, options } = this.#session;
+    const { askedAtMs } = facts;
+    const verdict = judgeObservation(memory, seen, {
+      taskId,
+      ...defined({ contextId, beforeSend: facts.beforeSend }),
+      ...trust.unlocks(pin),
+      claimsHistory: claimsHistory(pin),
+      maxIdleRounds: options.maxIdleRounds,
+      isOvertaken: askedAtMs !== undefined && askedAtMs < this.#foldedAtMs,
     });
+    this.note(verdict.deviations);
+    if (verdict.outcome !== "broken") return { outcome: verdict.outcome, memory: verdict.memory };
+    this.breakRule(verdict.rule, verdict.message, verdict.observations);
+    const isForeign = verdict.rule === "identity" || verdict.rule === "answered";
+    return { outcome: isForeign ? "late" : "advance", memory: verdict.memory };
+  }
+
+  /**
+   * Reports a broken rule.
+   *
+   * @throws LifecycleMismatchError unless rules are only observed.
+   */
+  breakRule(rule: LifecycleRule, message: string, observations: readonly Observation[]): void {
+    const { pin, taskId } = this.#record;
+    const card = { digest: pin.digest, version: pin.version };
+    const error = new LifecycleMismatchError(rule, { message, observations, card, taskId });
+    this.#session.trust.demote(pin, error);
+    if (this.#session.options.lifecycle === "enforce") throw error;
+    this.note([{ kind: rule, message }]);
+  }
+
+  /** Takes what a judgement said is known, where the task itself says nothing new. */
+  keep({ memory }: Judged): void {
+    this.#set({ memory });
   }
 
   /** Folds in a whole task that was judged. */
-  foldTask(task: Task, seen: Observation, omissions: Omissions = {}): void {
+  foldTask(task: Task, { memory }: Judged, omissions: Omissions = {}): void {
     const before = this.#record.task;
     if (task.artifacts || !omissions.artifacts) this.#artifacts.replace(task.artifacts ?? []);
     const history = task.history ?? (omissions.history ? before?.history : undefined);
@@ -114,21 +149,30 @@ export class TrackedTask {
       artifacts: this.#artifacts.list(),
       ...(history === undefined ? {} : { history }),
     };
-    this.#set({ task: Object.freeze(folded), lastObservation: seen });
+    this.#fold({ task: Object.freeze(folded), memory });
   }
 
   /** Folds in a change of status that was judged. */
-  foldStatus(update: TaskStatusUpdateEvent, seen: Observation): void {
+  foldStatus(update: TaskStatusUpdateEvent, { memory }: Judged): void {
     const before = this.#record.task ?? { id: update.taskId };
     const contextId = update.contextId ?? this.#record.contextId;
     const named = contextId === undefined ? {} : { contextId };
-    this.#set({ task: Object.freeze({ ...before, ...named, status: update.status }), lastObservation: seen });
+    this.#fold({ task: Object.freeze({ ...before, ...named, status: update.status }), memory });
   }
 
-  /** Folds in a piece of an artifact. */
+  /**
+   * Folds in a piece of an artifact.
+   *
+   * @throws LifecycleMismatchError for a piece that comes after the last one.
+   */
   foldArtifact(update: TaskArtifactUpdateEvent): void {
     const oddity = this.#artifacts.add(update);
-    if (oddity) this.note([oddity]);
+    this.progress();
+    if (!oddity) return;
+    if (oddity.kind === "append-after-last-chunk") {
+      this.breakRule("artifact-order", oddity.message, this.#record.memory.observations);
+    }
+    this.note([oddity]);
   }
 
   /** Keeps what broke the spec. */
@@ -178,10 +222,14 @@ export class TrackedTask {
     }
   }
 
+  #fold(members: Pick<TaskRecord, "memory"> & { readonly task: Task }): void {
+    this.#foldedAtMs = this.#session.clock.monotonicMs();
+    this.#set(members);
+    const { last } = this;
+    if (last && this.#answered && !isReplay(this.#answered, last)) this.#answered = undefined;
+  }
+
   #set(members: Partial<TaskRecord>): void {
-    const { lastObservation } = members;
-    if (lastObservation && this.#answered && !isReplay(this.#answered, lastObservation))
-      this.#answered = undefined;
     const { task = this.#record.task } = members;
     const contextId = this.#record.contextId ?? task?.contextId;
     this.#record = Object.freeze({
@@ -190,10 +238,4 @@ export class TrackedTask {
       ...(contextId === undefined ? {} : { contextId }),
     });
   }
-}
-
-/** What a ledger throws, as one of the two ledger errors. */
-export function asLedgerError(action: string, error: unknown): A2ALeaseError {
-  const isOurs = error instanceof LedgerUnavailableError || error instanceof LedgerConflictError;
-  return isOurs ? (error as A2ALeaseError) : new LedgerUnavailableError(action, error);
 }

@@ -103,8 +103,10 @@ export function reasonText(thrown: unknown): string {
   }
 }
 
-/** Most characters of members that one error's JSON holds, and most errors in a chain of causes. */
-const maxJsonText = 16_384;
+/** How much of one member an error's JSON holds; a text that was cut already, and says so, is left as it is. */
+const jsonLimits = Object.freeze({ maxText: maxErrorText + 32, maxTotal: 8_192 });
+
+/** Most errors in a chain of causes. */
 const maxCauses = 8;
 
 function errorJson(error: A2ALeaseError, seen: Set<unknown>): ErrorJson {
@@ -118,11 +120,13 @@ function errorJson(error: A2ALeaseError, seen: Set<unknown>): ErrorJson {
     .map(([label, member]) => [label, causeJson(member, seen)]);
   const plain = given
     .filter(([, member]) => !(member instanceof Error))
-    .map(([label, member]) => [label, hasToJson(member) ? member.toJSON() : member]);
+    .flatMap(([label, member]) => {
+      const value = hasToJson(member) ? member.toJSON() : member;
+      return Object.entries(redactJson({ [label]: value }, jsonLimits) as object);
+    });
   return {
     ...{ name, code, message: error.message, retry, nextStep },
-    ...(redactJson(Object.fromEntries(plain), { maxText: maxErrorText, maxTotal: maxJsonText }) as object),
-    ...Object.fromEntries(failures),
+    ...Object.fromEntries([...plain, ...failures]),
   };
 }
 

@@ -1,3 +1,4 @@
+import { redactText } from "../util/redact.ts";
 import { A2ALeaseError, reasonText } from "./base.ts";
 
 /** Somebody else changed the record, again and again, while we tried to. */
@@ -5,12 +6,12 @@ export class LedgerConflictError extends A2ALeaseError {
   static readonly code = "LEDGER_CONFLICT";
   override readonly name = "LedgerConflictError";
   override readonly code = "LEDGER_CONFLICT";
-  /** Key of the record. */
+  /** Key of the record, redacted. */
   readonly key: string;
 
   constructor(key: string, found: string) {
     super(`ledger record ${key} changed under us: ${found}`, { retry: "safe", nextStep: "wait" });
-    this.key = key;
+    this.key = redactText(key);
   }
 }
 

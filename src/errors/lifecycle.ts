@@ -22,10 +22,18 @@ export class LifecycleMismatchError extends A2ALeaseError {
   readonly observations: readonly Observation[];
   /** The card behind it. */
   readonly card: CardReference;
+  /** The task. */
+  readonly taskId?: string;
 
   constructor(
     rule: LifecycleRule,
-    details: { message: string; observations: readonly Observation[]; card: CardReference; cause?: unknown },
+    details: {
+      message: string;
+      observations: readonly Observation[];
+      card: CardReference;
+      taskId?: string;
+      cause?: unknown;
+    },
   ) {
     super(`the agent broke the lifecycle rule ${rule}: ${details.message}`, {
       retry: "never",
@@ -35,6 +43,7 @@ export class LifecycleMismatchError extends A2ALeaseError {
     this.rule = rule;
     this.observations = details.observations;
     this.card = details.card;
+    if (details.taskId !== undefined) this.taskId = details.taskId;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { DocumentIssue } from "../model/issues.ts";
+import type { StandstillDetails } from "../model/observation.ts";
 import type { TaskState } from "../model/states.ts";
 import { cut, redactText, redactUrl } from "../util/redact.ts";
 import { A2ALeaseError, maxErrorText } from "./base.ts";
@@ -30,7 +32,7 @@ export class ConnectionError extends A2ALeaseError {
 }
 
 /** Which budget of time ran out. */
-export type TimeBudget = "first-byte" | "first-event" | "idle" | "total";
+export type TimeBudget = "first-byte" | "first-event" | "idle" | "total" | "deadline" | "no-progress";
 
 /** An answer did not come in time. */
 export class TimeoutError extends A2ALeaseError {
@@ -44,7 +46,10 @@ export class TimeoutError extends A2ALeaseError {
   /** Its size in milliseconds. */
   readonly budgetMs: number;
 
-  constructor(url: string, budget: TimeBudget, budgetMs: number) {
+  /** How the task was looked at, where the budget is `"no-progress"`. */
+  readonly standstill?: StandstillDetails;
+
+  constructor(url: string, budget: TimeBudget, budgetMs: number, standstill?: StandstillDetails) {
     super(`${redactUrl(url)} gave no answer within its ${budget} budget of ${budgetMs} ms`, {
       retry: "safe",
       nextStep: "wait",
@@ -52,6 +57,7 @@ export class TimeoutError extends A2ALeaseError {
     this.url = redactUrl(url);
     this.budget = budget;
     this.budgetMs = budgetMs;
+    if (standstill !== undefined) this.standstill = standstill;
   }
 }
 
@@ -117,12 +123,7 @@ export class GatewayError extends A2ALeaseError {
 }
 
 /** One thing that is wrong with an answer. */
-export interface ResponseIssue {
-  /** JSON path. */
-  readonly path: string;
-  /** What was found and what was wanted. */
-  readonly message: string;
-}
+export type ResponseIssue = DocumentIssue;
 
 /** The answer is not what the protocol says. Our judgement, not the server's. */
 export class MalformedResponseError extends A2ALeaseError {

@@ -29,3 +29,8 @@ export function taskKey(cardUrl: string, principal: string, taskId: string): str
 export function intentKey(cardUrl: string, principal: string, messageId: string): string {
   return JSON.stringify(["intent", cardUrl, principal, messageId]);
 }
+
+/** Key of the record of trust in a callee. */
+export function trustKey(callee: string, protocolVersion: string): string {
+  return JSON.stringify(["trust", callee, protocolVersion]);
+}

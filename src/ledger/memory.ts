@@ -54,6 +54,7 @@ export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
 }
 
 function isSettled(record: LedgerRecord): boolean {
+  if (record.kind === "trust") return false;
   if (record.kind === "intent") return record.state === "answered" || record.state === "refused";
   return record.task !== undefined && isTerminalState(record.task.status.state);
 }

@@ -1,8 +1,9 @@
 import type { Deviation } from "./deviation.ts";
-import type { Observation } from "./observation.ts";
+import type { TaskMemory } from "./observation.ts";
 import type { CardPin } from "./pin.ts";
 import type { CardRequirements } from "./requirements.ts";
 import type { Task } from "./task.ts";
+import type { TrustRecord } from "./trust.ts";
 
 /** A pin that a task had before its present one. */
 export interface FormerPin {
@@ -34,8 +35,8 @@ export interface TaskRecord {
   readonly requirements: CardRequirements;
   /** The task as it was last seen; absent until it was. */
   readonly task?: Task;
-  /** The last thing seen of it. */
-  readonly lastObservation?: Observation;
+  /** What was seen of its life, as far as judging its next step needs it. */
+  readonly memory: TaskMemory;
   /** What broke the spec on the way. */
   readonly deviations: readonly Deviation[];
   /** When the record was last written, RFC 3339. */
@@ -72,7 +73,7 @@ export interface IntentRecord {
 }
 
 /** Anything that a ledger keeps. */
-export type LedgerRecord = TaskRecord | IntentRecord;
+export type LedgerRecord = TaskRecord | IntentRecord | TrustRecord;
 
 /** A record as a ledger gives it out. */
 export interface LedgerEntry<R extends LedgerRecord = LedgerRecord> {

@@ -65,3 +65,10 @@ export function parseTime(text: string): number | undefined {
   const wallMs = Date.parse(text);
   return Number.isNaN(wallMs) ? undefined : wallMs;
 }
+
+/** The difference of two RFC 3339 texts in milliseconds; `undefined` where one is missing or unreadable. */
+export function timeDifference(a: string | undefined, b: string | undefined): number | undefined {
+  const first = a === undefined ? undefined : parseTime(a);
+  const second = b === undefined ? undefined : parseTime(b);
+  return first === undefined || second === undefined ? undefined : first - second;
+}

@@ -73,8 +73,11 @@ export function canonicalJson(value: unknown): string {
 
 function canonicalObject(value: Record<string, unknown>): string {
   // The default order of sort() is that of UTF-16 code units, which RFC 8785 asks for.
-  const names = Object.keys(value)
-    .filter((name) => value[name] !== undefined)
-    .sort();
-  return `{${names.map((name) => `${canonicalJson(name)}:${canonicalJson(value[name])}`).join(",")}}`;
+  let text = "";
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${canonicalJson(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }

@@ -58,7 +58,7 @@ const withCapabilities = (members: JsonObject) => ({
 const withSkills = (...skills: readonly JsonObject[]) => ({ ...rich, skills });
 const [b, a] = rich.skills as unknown as [JsonObject, JsonObject];
 const [first, second] = rich.supportedInterfaces as unknown as [JsonObject, JsonObject];
-const extensions = rich.capabilities.extensions as readonly JsonObject[];
+const extensions = rich.capabilities.extensions as unknown as readonly JsonObject[];
 
 test("the structure of a card is what a plan can depend on, and nothing else", () => {
   expect(cardStructure(shapeCard(rich, "").card)).toEqual({

@@ -618,7 +618,7 @@ describe("a stream of a task", () => {
     for await (const item of stream) seen.push(Object.keys(item)[0]);
 
     expect(seen).toEqual(["task"]);
-    expect(stream.task?.deviations).toMatchObject([{ kind: "json-instead-of-stream" }]);
+    expect(stream.task?.deviations.map(({ kind }) => kind)).toContain("json-instead-of-stream");
     expect(agent.cardReads().filter(({ forced }) => forced)).toHaveLength(1);
   });
 });

@@ -1,0 +1,38 @@
+import { A2ALeaseError } from "../errors/base.ts";
+import { InternalError, TaskNotFoundError } from "../errors/protocol.ts";
+import {
+  ConnectionError,
+  GatewayError,
+  HttpStatusError,
+  StreamInterruptedError,
+  StreamStalledError,
+  TimeoutError,
+} from "../errors/transport.ts";
+
+/** Statuses after which a read may be tried again. */
+const transientStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+
+/** Whether a read that failed so may well go better a little later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof HttpStatusError || error instanceof GatewayError) {
+    return transientStatuses.includes(error.status);
+  }
+  const passing = [ConnectionError, TimeoutError, StreamInterruptedError, StreamStalledError, InternalError];
+  return passing.some((type) => error instanceof type) && !(error instanceof TaskNotFoundError);
+}
+
+/** How long to wait before the next try, in milliseconds: full jitter under a growing cap, and never less than asked. */
+export function backoffMs(
+  attempt: number,
+  details: {
+    readonly firstMs: number;
+    readonly longestMs: number;
+    readonly random: () => number;
+    readonly error?: unknown;
+  },
+): number {
+  const { firstMs, longestMs, random, error } = details;
+  const cap = Math.min(longestMs, firstMs * 2 ** attempt);
+  const asked = error instanceof A2ALeaseError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(random() * cap, asked);
+}

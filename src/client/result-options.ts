@@ -1,0 +1,25 @@
+import type { Outcome } from "../model/outcome.ts";
+import type { TaskUpdate } from "../model/update.ts";
+import type { CallOptions } from "./call.ts";
+import type { MessageInput, SendOptions } from "./message.ts";
+
+/** Options of following a task. */
+export interface FollowOptions extends CallOptions {
+  /** Streams opened, or polls made, in a row without any progress before it is given up. @default 5 */
+  readonly maxAttempts?: number;
+}
+
+/** Options of waiting for what a task comes to. */
+export interface ResultOptions extends FollowOptions {
+  /** How long to wait in all, in milliseconds; when it passes the wait ends and the task is left alone. @default forever */
+  readonly deadlineMs?: number;
+  /** What to wait for: the end or anything the task asks (`settled`), or the end alone. @default "settled" */
+  readonly until?: "settled" | "terminal";
+  /** How long the task may stay as it is before the wait is given up, in milliseconds. @default forever */
+  readonly noProgressMs?: number;
+  /** Hears each step of the task. */
+  readonly onUpdate?: (update: TaskUpdate) => void;
+}
+
+/** A question's own `reply`, in the terms of this client. */
+export type TaskOutcome = Outcome<MessageInput, SendOptions & ResultOptions>;

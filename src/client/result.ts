@@ -1,0 +1,103 @@
+import { TimeoutError } from "../errors/transport.ts";
+import { createScope, type Scope } from "../util/abort.ts";
+import { elapsedMs, readInstant } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import type { TaskDesk } from "./desk.ts";
+import { followTask } from "./follow.ts";
+import type { HandleEntry, TaskStream } from "./handle.ts";
+import { outcomeOf } from "./outcome.ts";
+import { getTask } from "./reads.ts";
+import type { ResultOptions, TaskOutcome } from "./result-options.ts";
+import { type Sender, sendMessage } from "./send.ts";
+import type { Session } from "./session.ts";
+import { isSettled } from "./settle.ts";
+
+/**
+ * Waits until a task is settled and says what it came to. A completion is only believed when the task itself, read once
+ * more, says so.
+ */
+export async function resultOf(
+  session: Session,
+  desk: () => TaskDesk,
+  entry: HandleEntry,
+  options: ResultOptions,
+  stream?: TaskStream,
+): Promise<TaskOutcome> {
+  const settle = options.until ?? "settled";
+  const scope = createScope(session.clock, [options.signal]);
+  const { deadlineMs, noProgressMs } = options;
+  const { url } = entry.holder.pin.interface;
+  if (deadlineMs !== undefined) {
+    scope.deadline(deadlineMs, () => new TimeoutError(url, "deadline", deadlineMs));
+  }
+  const progress =
+    noProgressMs === undefined ? undefined : watchProgress(session, entry, scope, noProgressMs);
+  const waiting = { ...options, signal: scope.signal };
+  try {
+    let isRead = false;
+    if (stream || !isSettled(entry.tracked, settle)) {
+      const onSeen = (by: "stream" | "poll") => {
+        isRead = by === "poll";
+        progress?.seen(by);
+      };
+      const parts = { settle, onSeen, ...defined({ stream }) };
+      for await (const update of followTask(session, entry, waiting, parts)) {
+        progress?.moved();
+        options.onUpdate?.(update);
+      }
+    }
+    // A completion is only believed, and its outputs are only whole, when the task itself says so.
+    if (!isRead && entry.handle.state === "TASK_STATE_COMPLETED") await getTask(session, entry, waiting);
+    return outcomeOf(entry, async (input, replyOptions = {}) => {
+      const sender: Sender = { holder: entry.holder, task: entry };
+      await sendMessage(session, desk(), sender, input, replyOptions);
+      const { onUpdate, until } = options;
+      return resultOf(session, desk, entry, { ...defined({ onUpdate, until }), ...replyOptions });
+    });
+  } catch (error) {
+    throw scope.signal.aborted ? scope.signal.reason : error;
+  } finally {
+    progress?.release();
+    scope.release();
+  }
+}
+
+/** Gives up a wait for a task that stays as it is; the error says for how long, and how it was looked at. */
+function watchProgress(session: Session, entry: HandleEntry, scope: Scope, noProgressMs: number) {
+  const { clock } = session;
+  let since = readInstant(clock);
+  let looks = 0;
+  let by: "stream" | "poll" = "poll";
+  let cancel = arm();
+
+  function arm(): () => void {
+    return clock.schedule(noProgressMs, () => {
+      const { state } = entry.handle;
+      const unchangedMs = Math.round(elapsedMs(clock, since));
+      const message = `found ${state} unchanged for ${unchangedMs} ms, seen ${looks} times by ${by}, wanted progress`;
+      entry.tracked.note([{ kind: "no-progress", message }]);
+      scope.abort(
+        new TimeoutError(entry.holder.pin.interface.url, "no-progress", noProgressMs, {
+          unchangedMs,
+          observedBy: by,
+          observations: looks,
+          state,
+        }),
+      );
+    });
+  }
+
+  return {
+    seen(how: "stream" | "poll") {
+      looks += 1;
+      by = how;
+    },
+    moved() {
+      cancel();
+      since = readInstant(clock);
+      looks = 0;
+      cancel = arm();
+    },
+    release: () => cancel(),
+  };
+}

@@ -1,0 +1,95 @@
+import { isReplay } from "../lifecycle/judge.ts";
+import type { Artifact } from "../model/artifact.ts";
+import type { StreamResponse } from "../model/events.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Part } from "../model/part.ts";
+import type { Task } from "../model/task.ts";
+import type { TaskUpdate } from "../model/update.ts";
+import { canonicalJson } from "../util/json.ts";
+import type { TrackedTask } from "./track.ts";
+
+/** What a follower was told so far, so that nothing is told twice and nothing is left out. */
+export interface Told {
+  /** The updates that an event of a stream amounts to. The event is folded in already. */
+  event(event: StreamResponse): TaskUpdate[];
+  /** The updates that are missing to the task as it is now, after a gap or between two polls. */
+  missing(isAfterCut: boolean): TaskUpdate[];
+}
+
+/** Starts with nothing told. */
+export function createTold(tracked: TrackedTask): Told {
+  const parts = new Map<string, Part[]>();
+  let status: Observation | undefined;
+  let isBegun = false;
+
+  /** The task as it is when the update is read; making it for each of a million pieces would cost a million copies. */
+  function update<K extends TaskUpdate["kind"]>(kind: K, members: object = {}): TaskUpdate {
+    const made = { kind, ...members };
+    Object.defineProperty(made, "task", { enumerable: true, get: () => taskOf(tracked) });
+    return made as unknown as TaskUpdate;
+  }
+
+  function begin(): TaskUpdate[] {
+    isBegun = true;
+    status = tracked.last;
+    for (const artifact of tracked.artifacts) parts.set(artifact.artifactId, [...artifact.parts]);
+    return [update("snapshot")];
+  }
+
+  function missing(isAfterCut: boolean): TaskUpdate[] {
+    if (!isBegun) return begin();
+    const found = tracked.artifacts.flatMap(missingOf);
+    const { last } = tracked;
+    if (last && !(status && isReplay(status, last))) {
+      status = last;
+      found.push(update("status", { status: taskOf(tracked).status }));
+    }
+    return found.length > 0 && isAfterCut ? [update("gap"), ...found] : found;
+  }
+
+  function missingOf(artifact: Artifact): TaskUpdate[] {
+    const told = parts.get(artifact.artifactId);
+    if (told && told.length === artifact.parts.length && isPrefix(told, artifact.parts)) return [];
+    parts.set(artifact.artifactId, [...artifact.parts]);
+    if (!told) return [update("artifact", { artifact, append: false, lastChunk: false })];
+    if (!isPrefix(told, artifact.parts)) return [update("artifact-replaced", { artifact })];
+    const rest = Object.freeze({ ...artifact, parts: Object.freeze(artifact.parts.slice(told.length)) });
+    return [update("artifact", { artifact: rest, append: true, lastChunk: false })];
+  }
+
+  function event(item: StreamResponse): TaskUpdate[] {
+    if ("message" in item) return [...(isBegun ? [] : begin()), update("message", { message: item.message })];
+    if ("task" in item || !isBegun) return missing(false);
+    if ("statusUpdate" in item) {
+      status = tracked.last;
+      return [update("status", { status: item.statusUpdate.status })];
+    }
+    const { artifact, append = false, lastChunk = false } = item.artifactUpdate;
+    const told = parts.get(artifact.artifactId);
+    if (told && append) for (const part of artifact.parts) told.push(part);
+    else parts.set(artifact.artifactId, [...artifact.parts]);
+    return [update("artifact", { artifact, append: append && told !== undefined, lastChunk })];
+  }
+
+  return { event, missing };
+}
+
+function isPrefix(told: readonly Part[], now: readonly Part[]): boolean {
+  return told.length <= now.length && told.every((part, index) => isSamePart(part, now[index]));
+}
+
+function isSamePart(a: Part, b: Part | undefined): boolean {
+  if (a === b) return true;
+  try {
+    return b !== undefined && canonicalJson(a) === canonicalJson(b);
+  } catch {
+    // Half a surrogate pair has no canonical form.
+    return JSON.stringify(a) === JSON.stringify(b);
+  }
+}
+
+/** The task as it was folded so far. It is there once anything was told. */
+function taskOf(tracked: TrackedTask): Task {
+  const { task, taskId } = tracked.record;
+  return task ?? { id: taskId, status: { state: "TASK_STATE_UNSPECIFIED" } };
+}

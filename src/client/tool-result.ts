@@ -1,0 +1,66 @@
+import { isA2ALeaseError } from "../errors/any.ts";
+import type { NextStep } from "../errors/base.ts";
+import type { AnsweredOutcome, Outcome } from "../model/outcome.ts";
+import type { Part } from "../model/part.ts";
+
+/** What delegated work came to, as plain data for any tool-calling framework. */
+export interface ToolResult {
+  /** Status of the outcome, or `"error"`. */
+  readonly status: Outcome["status"] | AnsweredOutcome["status"] | "error";
+  /** The result, the question, the reason, or what went wrong. */
+  readonly text?: string;
+  /** What of it is no text. */
+  readonly parts?: readonly Part[];
+  /** What a planner does next; `"use-result"` when there is one. */
+  readonly nextStep: NextStep | "use-result";
+  /** Code of the error. */
+  readonly code?: string;
+}
+
+const nextSteps = Object.freeze({
+  completed: "use-result",
+  answered: "use-result",
+  failed: "replan",
+  canceled: "give-up",
+  rejected: "replan",
+  "input-required": "ask-user",
+  "auth-required": "authenticate",
+} as const);
+
+/**
+ * Turns an outcome, or whatever was thrown in its place, into plain data. A refusal is not an empty answer and an error
+ * is not a result: `status` says which it is.
+ */
+export function toToolResult(found: Outcome | AnsweredOutcome | unknown): ToolResult {
+  if (isOutcome(found)) return outcomeResult(found);
+  if (isA2ALeaseError(found)) {
+    return { status: "error", text: found.message, nextStep: found.nextStep, code: found.code };
+  }
+  const text = found instanceof Error ? found.message : String(found);
+  return { status: "error", text, nextStep: "give-up" };
+}
+
+function outcomeResult(outcome: Outcome | AnsweredOutcome): ToolResult {
+  const { status } = outcome;
+  const nextStep = nextSteps[status];
+  if (outcome.status === "completed" || outcome.status === "answered") {
+    const { text, skipped } = outcome;
+    return { status, text, ...(skipped.length > 0 ? { parts: skipped } : {}), nextStep };
+  }
+  const parts = outcome.message?.parts ?? [];
+  const text = parts.map((part) => ("text" in part ? part.text : "")).join("");
+  const others = parts.filter((part) => !("text" in part));
+  return {
+    status,
+    ...(text === "" ? {} : { text }),
+    ...(others.length > 0 ? { parts: others } : {}),
+    nextStep,
+  };
+}
+
+function isOutcome(found: unknown): found is Outcome | AnsweredOutcome {
+  if (typeof found !== "object" || found === null || !("status" in found)) return false;
+  return (
+    !isA2ALeaseError(found) && typeof found.status === "string" && Object.hasOwn(nextSteps, found.status)
+  );
+}

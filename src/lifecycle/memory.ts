@@ -1,0 +1,64 @@
+import type { Observation, TaskMemory } from "../model/observation.ts";
+import { isTerminalState } from "../model/states.ts";
+
+/** Observations remembered at most. */
+const maxObservations = 20;
+
+/** What is known of a task before anything was seen of it. */
+export const noMemory: TaskMemory = Object.freeze({
+  observations: Object.freeze([]),
+  replayCount: 0,
+  lateCount: 0,
+});
+
+/** What is known after something new was seen. */
+export function remember(memory: TaskMemory, seen: Observation): TaskMemory {
+  const observations = Object.freeze([...memory.observations, seen].slice(-maxObservations));
+  const terminal = memory.terminal ?? (isTerminalState(seen.state) ? seen : undefined);
+  const hasGrown = hasHistoryGrown(memory, seen);
+  const { idle: before, ...rest } = memory;
+  const idle = idleAfter(hasGrown ? undefined : before, seen);
+  return Object.freeze({
+    ...rest,
+    observations,
+    ...(terminal ? { terminal } : {}),
+    ...(idle ? { idle } : {}),
+    ...rememberHistory(memory, seen),
+  });
+}
+
+/** The last whole history seen, after one more look at the task. */
+export function rememberHistory(memory: TaskMemory, seen: Observation): Pick<TaskMemory, "history"> {
+  const { state, timestamp, historyLength, newestMessageId } = seen;
+  if (historyLength === undefined) return memory.history ? { history: memory.history } : {};
+  const dated = timestamp === undefined ? {} : { timestamp };
+  return {
+    history: {
+      state,
+      historyLength,
+      ...dated,
+      ...(newestMessageId === undefined ? {} : { newestMessageId }),
+    },
+  };
+}
+
+/** What is known after the task made progress that is no change of status: an artifact, a message, an answer of ours. */
+export function rememberProgress(memory: TaskMemory): TaskMemory {
+  if (!memory.idle) return memory;
+  const { idle: _over, ...rest } = memory;
+  return Object.freeze(rest);
+}
+
+/** Whether a whole history shows more than the one before. */
+export function hasHistoryGrown(memory: TaskMemory, seen: Observation): boolean {
+  const { history } = memory;
+  if (seen.historyLength === undefined || !history) return false;
+  return seen.historyLength !== history.historyLength || seen.newestMessageId !== history.newestMessageId;
+}
+
+/** How often in a row the task has asked the same thing without any progress, after one more look at it. */
+export function idleAfter(before: TaskMemory["idle"], seen: Observation): TaskMemory["idle"] {
+  if (seen.state !== "TASK_STATE_INPUT_REQUIRED" || seen.question === undefined) return before;
+  const { question } = seen;
+  return { question, rounds: before?.question === question ? before.rounds + 1 : 1 };
+}

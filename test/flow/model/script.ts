@@ -1,0 +1,258 @@
+import { answer, step, type TaskPlan } from "a2a-lease/testing";
+import fc from "fast-check";
+import { cardNames, cards } from "./cards.ts";
+import { callFaults, cardFaults, type Fault } from "./faults.ts";
+import type { Call, World, WorldSettings } from "./world.ts";
+
+type Need = Parameters<World["has"]>[0];
+
+/** One line of a script: it says what it does, does it, and lets it go as far as it can; then everything must hold. */
+class Line implements fc.AsyncCommand<World, World> {
+  readonly #text: string;
+  readonly #needs: Need | undefined;
+  readonly #act: (world: World) => void | Promise<void>;
+
+  constructor(text: string, act: (world: World) => void | Promise<void>, needs?: Need) {
+    this.#text = text;
+    this.#act = act;
+    this.#needs = needs;
+  }
+
+  check(world: Readonly<World>): boolean {
+    return this.#needs === undefined || world.has(this.#needs);
+  }
+
+  async run(world: World): Promise<void> {
+    world.note(this.#text);
+    await this.#act(world);
+    await world.settle();
+    world.check();
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+const pick = fc.nat({ max: 3 });
+const onHandle = ["reply", "get", "subscribe", "cancel", "salvage", "repin"] as const;
+const onClient = ["send", "stream", "find", "revalidate", "renegotiate"] as const;
+
+const calls: fc.Arbitrary<Call> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom(...onHandle), pick }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("get" as const), pick }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constantFrom(...onClient), pick, isBlocking: fc.boolean() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("next" as const), pick, count: fc.constantFrom(1, 3, 9) }),
+  },
+);
+
+function needOf({ kind }: Call): Need | undefined {
+  if (kind === "next") return "stream";
+  return onHandle.some((name) => name === kind) ? "handle" : undefined;
+}
+
+function textOf({ kind, pick, isBlocking, count }: Call): string {
+  switch (kind) {
+    case "send":
+      return `client.sendMessage(${isBlocking ? "blocking" : ""})`;
+    case "stream":
+      return "client.sendStreamingMessage()";
+    case "find":
+      return `client.getTask(id ${pick})`;
+    case "revalidate":
+    case "renegotiate":
+      return `client.${kind}()`;
+    case "next":
+      return `stream ${pick}: read ${count}`;
+    case "repin":
+      return `handle ${pick}.renegotiate()`;
+    default:
+      return `handle ${pick}.${kind}()`;
+  }
+}
+
+const operationOf: Partial<Record<Call["kind"], Fault["fits"][number]>> = {
+  send: "SendMessage",
+  stream: "SendStreamingMessage",
+  reply: "SendMessage",
+  get: "GetTask",
+  find: "GetTask",
+  subscribe: "SubscribeToTask",
+  cancel: "CancelTask",
+  salvage: "GetTask",
+};
+
+const cardName = fc.constantFrom(...cardNames);
+const moment = fc.oneof(
+  fc.constant(undefined),
+  fc.record({ before: fc.constantFrom("card" as const, "call" as const), nth: fc.constantFrom(1, 2, 3) }),
+);
+
+/** The agent rotates its card, now or before some request. */
+const rotation = fc
+  .record({ to: cardName, when: moment })
+  .map(
+    ({ to, when }) =>
+      new Line(`rotate to ${to}${when ? ` before ${when.before} ${when.nth}` : ""}`, ({ agent }) =>
+        agent.rotateCard(cards[to], when),
+      ),
+  );
+
+const cardFault = fc
+  .constantFrom(...Object.entries(cardFaults))
+  .map(([name, script]) => new Line(`next card read: ${name}`, ({ agent }) => script(agent)));
+
+/** A call that something happens to, perhaps with a rotation just before its first or second card read. */
+const faultyCall = fc
+  .tuple(calls, fc.nat(), fc.option(fc.record({ to: cardName, nth: fc.constantFrom(1, 2) })))
+  .map(([call, index, turn]) => {
+    const operation = operationOf[call.kind];
+    const fitting = callFaults.filter(({ fits }) => operation !== undefined && fits.includes(operation));
+    const fault = fitting[index % Math.max(1, fitting.length)];
+    const happens = fault ? ` <- ${fault.name}` : "";
+    const turns = turn ? `, rotating to ${turn.to} before card ${turn.nth}` : "";
+    const act = (world: World) => {
+      if (fault && operation) world.agent.once(operation, fault.behaviour);
+      if (turn) world.agent.rotateCard(cards[turn.to], { before: "card", nth: turn.nth });
+      world.call(call);
+    };
+    return new Line(`${textOf(call)}${happens}${turns}`, act, needOf(call));
+  });
+
+/** Something that happens to the next request of an operation, whoever makes it. */
+const waitingFault = fc
+  .constantFrom(...callFaults)
+  .chain((fault) =>
+    fc
+      .constantFrom(...fault.fits)
+      .map(
+        (operation) =>
+          new Line(`next ${operation} <- ${fault.name}`, ({ agent }) =>
+            agent.once(operation, fault.behaviour),
+          ),
+      ),
+  );
+
+const honestCall = calls.map(
+  (call) => new Line(textOf(call), (world) => void world.call(call), needOf(call)),
+);
+
+/** Several calls in one tick, and perhaps something that happens to all of them. */
+const burst = fc
+  .record({
+    group: fc.array(calls, { minLength: 2, maxLength: 5 }),
+    code: fc.constantFrom(undefined, undefined, -32602, 401, -32603),
+  })
+  .map(({ group, code }) => {
+    const happens = code === undefined ? "" : `, all of them <- ${code}`;
+    return new Line(`at once: ${group.map(textOf).join("; ")}${happens}`, async (world) => {
+      const stop = code === undefined ? () => {} : world.agent.on("call", answer.error(code, "scripted"));
+      for (const call of group) world.call(call);
+      await world.settle();
+      stop();
+    });
+  });
+
+const steps = {
+  working: step.working("still at it"),
+  "a question": step.inputRequired("Which region?"),
+  "a demand for credentials": step.authRequired("Log in first"),
+  "a rejection": step.rejected("Not here"),
+  completion: step.completed(),
+  failure: step.failed("No"),
+  "an artifact": step.artifact("a", "text", { append: true }),
+  "a state unheard of": step.status("TASK_STATE_PAUSED"),
+} as const;
+const stepNames = Object.keys(steps) as readonly (keyof typeof steps)[];
+
+/** A task goes on, behind everybody's back or to an open stream. */
+const taskStep = fc.tuple(fc.constantFrom(...stepNames), pick).map(
+  ([name, pick]) =>
+    new Line(
+      `task ${pick} goes on with ${name}`,
+      ({ agent }) => {
+        const tasks = agent.tasks.list();
+        const task = tasks[tasks.length - 1 - (pick % tasks.length)];
+        if (task) agent.step(task.id, steps[name]);
+      },
+      "task",
+    ),
+);
+
+const forgetting = pick.map(
+  (pick) =>
+    new Line(
+      `task ${pick} is forgotten`,
+      ({ agent }) => {
+        const tasks = agent.tasks.list();
+        const task = tasks[tasks.length - 1 - (pick % tasks.length)];
+        if (task) agent.tasks.forget(task.id);
+      },
+      "task",
+    ),
+);
+
+const plans: Readonly<Record<string, TaskPlan>> = {
+  "works on": [step.working(), step.hold()],
+  completes: [step.working(), step.artifact("a", "text"), step.completed()],
+  "asks at once": [step.inputRequired("Which region?"), step.working(), step.hold()],
+  "is rejected": [step.rejected("Not here")],
+};
+const taskPlan = fc
+  .constantFrom(...Object.entries(plans))
+  .map(([name, plan]) => new Line(`the next task ${name}`, ({ agent }) => agent.planNext(plan)));
+
+const streamsEnd = fc
+  .constantFrom("close" as const, "cut" as const)
+  .map((how) => new Line(`the agent ends its streams: ${how}`, ({ agent }) => agent.endStreams(how)));
+
+const time = fc
+  .constantFrom(1, 250, 2_000, 10_000, 30_000, 60_000, 300_000)
+  .map((ms) => new Line(`${ms} ms pass`, (world) => world.pass(ms)));
+
+const abort = pick.map(
+  (pick) => new Line(`abort ${pick}`, (world) => world.abort(pick), "something to abort"),
+);
+
+const leave = fc
+  .tuple(pick, fc.constantFrom("close" as const, "return" as const))
+  .map(([pick, how]) => new Line(`stream ${pick}: ${how}`, (world) => world.leave(pick, how), "stream"));
+
+const repeated = (weight: number, line: fc.Arbitrary<Line>) => Array.from({ length: weight }, () => line);
+
+/** Scripts of up to so many lines. */
+export function scripts(maxCommands: number) {
+  const lines = [
+    ...repeated(3, rotation),
+    ...repeated(2, cardFault),
+    ...repeated(4, faultyCall),
+    ...repeated(3, honestCall),
+    ...repeated(2, burst),
+    ...repeated(1, waitingFault),
+    ...repeated(2, taskStep),
+    ...repeated(1, forgetting),
+    ...repeated(1, taskPlan),
+    ...repeated(1, streamsEnd),
+    ...repeated(2, time),
+    ...repeated(1, abort),
+    ...repeated(1, leave),
+  ];
+  return fc.commands<World, World, false>(lines, { maxCommands, size: "max" });
+}
+
+/** How a run begins and ends. */
+export const worldSettings: fc.Arbitrary<WorldSettings> = fc.record({
+  posture: fc.constantFrom("fail-closed" as const, "fail-closed" as const, "degrade" as const),
+  compare: fc.constantFrom("content" as const, "structure" as const),
+  leaseTermMs: fc.constantFrom(0, 0, 30_000),
+  fullCheckEveryMs: fc.constantFrom(60_000, Number.POSITIVE_INFINITY),
+  card: fc.constantFrom("the first" as const, "a spare interface" as const),
+  credentials: fc.constantFrom("none" as const, "fresh" as const, "slow" as const),
+  etag: fc.constantFrom("content" as const, "weak-version" as const),
+  ending: fc.constantFrom("abort" as const, "close" as const),
+});

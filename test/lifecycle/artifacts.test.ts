@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { createArtifactFold } from "../../src/lifecycle/artifacts.ts";
+import type { Artifact } from "../../src/model/artifact.ts";
+import type { TaskArtifactUpdateEvent } from "../../src/model/events.ts";
+
+const artifact = (artifactId: string, ...texts: readonly string[]): Artifact => ({
+  artifactId,
+  parts: texts.map((text) => ({ text })),
+});
+const update = (piece: Artifact, more: Partial<TaskArtifactUpdateEvent> = {}): TaskArtifactUpdateEvent => ({
+  taskId: "t1",
+  artifact: piece,
+  ...more,
+});
+
+describe("artifacts grow", () => {
+  test("by pieces that are appended, whose parts stay parts", () => {
+    const fold = createArtifactFold();
+    const oddities = [
+      fold.add(update({ ...artifact("a", "one"), name: "A", metadata: { m: 1 } })),
+      fold.add(update(artifact("b", "x"), { append: false })),
+      fold.add(update({ ...artifact("a", "two"), description: "later" }, { append: true })),
+      fold.add(
+        update(
+          { artifactId: "a", parts: [{ raw: "AAEC" }, { data: null }] },
+          { append: true, lastChunk: true },
+        ),
+      ),
+    ];
+    expect([fold.list(), oddities]).toEqual([
+      [
+        {
+          ...{ artifactId: "a", name: "A", description: "later", metadata: { m: 1 } },
+          parts: [{ text: "one" }, { text: "two" }, { raw: "AAEC" }, { data: null }],
+        },
+        artifact("b", "x"),
+      ],
+      Array(4).fill(undefined),
+    ]);
+  });
+
+  test("anew, in their old place, where a piece is not appended", () => {
+    const fold = createArtifactFold([artifact("a", "old"), artifact("b", "x")]);
+    fold.add(update({ ...artifact("a", "new"), name: "A" }));
+    expect(fold.list()).toEqual([{ ...artifact("a", "new"), name: "A" }, artifact("b", "x")]);
+  });
+
+  test("from nothing where the first piece is appended, which is odd (D21)", () => {
+    const fold = createArtifactFold();
+    expect(fold.add(update(artifact("a", "one"), { append: true }))).toEqual({
+      kind: "append-to-unknown-artifact",
+      message: "found an append to artifact a, wanted an artifact to append to",
+    });
+    expect(fold.add(update(artifact("a", "two"), { append: true, lastChunk: true }))).toBe(undefined);
+    expect(fold.add(update(artifact("a", "three"), { append: true }))).toEqual({
+      kind: "append-after-last-chunk",
+      message: "found an append to artifact a, wanted nothing after lastChunk (4.2.2)",
+    });
+    expect(fold.list()).toEqual([artifact("a", "one", "two", "three")]);
+  });
+
+  test("over again after a snapshot", () => {
+    const fold = createArtifactFold([artifact("a", "one")]);
+    fold.add(update(artifact("a", "two"), { append: true, lastChunk: true }));
+    fold.replace([artifact("a", "whole")]);
+    expect([fold.add(update(artifact("a", "more"), { append: true })), fold.list()]).toEqual([
+      undefined,
+      [artifact("a", "whole", "more")],
+    ]);
+  });
+
+  test("without losing one of two that have the same id", () => {
+    const fold = createArtifactFold([artifact("a", "first"), artifact("a", "second")]);
+    fold.add(update(artifact("a", "more"), { append: true }));
+    expect(fold.list()).toEqual([artifact("a", "first"), artifact("a", "second", "more")]);
+  });
+});
+
+describe("a list of artifacts", () => {
+  test("is frozen, made once, and does not grow afterwards", () => {
+    const given = [artifact("a", "one")];
+    const fold = createArtifactFold(given);
+    const before = fold.list();
+    expect([fold.list() === before, Object.isFrozen(before), Object.isFrozen(before[0]?.parts)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    fold.add(update(artifact("a", "two"), { append: true }));
+    expect([before, given]).toEqual([[artifact("a", "one")], [artifact("a", "one")]]);
+    expect(Object.isFrozen(createArtifactFold().list())).toBe(true);
+  });
+
+  test("of a hundred thousand pieces is made in time in proportion to them", () => {
+    const fold = createArtifactFold();
+    const startMs = performance.now();
+    for (let index = 0; index < 100_000; index++) fold.add(update(artifact("a", "x"), { append: true }));
+    expect(fold.list()[0]?.parts).toHaveLength(100_000);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+});
