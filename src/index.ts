@@ -24,7 +24,9 @@ export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
 export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export type { ProbeOptions } from "./client/probe.ts";
 export type { FollowOptions, ResultOptions, TaskOutcome } from "./client/result-options.ts";
+export type { AgentTrust } from "./client/session.ts";
 export type {
   CancelOptions,
   GetOptions,
@@ -164,6 +166,7 @@ export type {
 export type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "./model/part.ts";
 export type { CardDigests, CardPin, PinnedCapabilities, PinnedExtendedCard } from "./model/pin.ts";
 export type { DriftDecision, LeasedTask, Posture } from "./model/posture.ts";
+export type { ProbeCheck, ProbeCheckName, ProbeProgress, ProbeReport } from "./model/probe.ts";
 export type {
   AuthenticationInfo,
   ListTaskPushNotificationConfigsResponse,
@@ -208,6 +211,7 @@ export { isInterruptedState, isTerminalState, taskStates } from "./model/states.
 export type { Task, TaskStatus } from "./model/task.ts";
 export type { ProbedCapability, TrustChange, TrustLevel, TrustRecord } from "./model/trust.ts";
 export type { TaskUpdate } from "./model/update.ts";
+export { checkProbe } from "./probe/verdict.ts";
 export type { Clock } from "./util/clock.ts";
 export type { FetchLike } from "./wire/http.ts";
 export type { Limits } from "./wire/limits.ts";

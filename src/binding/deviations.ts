@@ -1,5 +1,6 @@
 import { type Deviation, maxDeviations } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
+import { isEmptyPart } from "../model/part.ts";
 import { readTaskState } from "../model/states.ts";
 import { isRecord } from "../util/freeze.ts";
 import { jsonPath } from "../util/json.ts";
@@ -35,6 +36,18 @@ function* inTask(task: Place): Iterable<Deviation> {
   yield* inKind(task);
   yield* inStatus(member(task, "status"));
   for (const message of items(member(task, "history"))) yield* inMessage(message);
+  for (const artifact of items(member(task, "artifacts"))) yield* inParts(artifact);
+}
+
+function* inParts(holder: Place): Iterable<Deviation> {
+  for (const { path, value } of items(member(holder, "parts"))) {
+    if (!isEmptyPart(value)) continue;
+    yield {
+      kind: "empty-part",
+      path,
+      message: "found a part without content, wanted one; read as data: null",
+    };
+  }
 }
 
 function* inStatus(status: Place): Iterable<Deviation> {
@@ -53,6 +66,7 @@ function* inStatus(status: Place): Iterable<Deviation> {
 
 function* inMessage(message: Place): Iterable<Deviation> {
   yield* inKind(message);
+  yield* inParts(message);
   const role = member(message, "role");
   if (roleNames.has(role.value)) return;
   const kind = legacyRoles.has(role.value) ? "legacy-role" : "unknown-role";
@@ -68,6 +82,7 @@ function* inEvent(event: Place): Iterable<Deviation> {
     if (typeof context.value !== "string") {
       yield { kind: "missing-context-id", path: context.path, message: "found no contextId, wanted one" };
     }
+    if (name === "artifactUpdate") yield* inParts(member(update, "artifact"));
     if (name === "statusUpdate") yield* inStatus(member(update, "status"));
   }
   yield* inReply(event);

@@ -39,31 +39,33 @@ export function diffInterfaces(before: AgentCard, after: AgentCard): CardChange[
     const impact = isPreferred ? "security" : "additive";
     changes.push(change(["supportedInterfaces", added.index], kind, impact, { after: added.entry }));
   }
-  return changes.length > 0 ? changes : diffOrder(a, b);
+  const kept = diffOrder(
+    a.filter((item) => newKeys.has(item.key)),
+    b.filter((item) => oldKeys.has(item.key)),
+  );
+  return [...kept, ...changes];
 }
 
+/** What became of the entries that both cards have: another order, or fewer or more of the same. */
 function diffOrder(a: readonly Entry[], b: readonly Entry[]): CardChange[] {
-  const first = b.findIndex((item, index) => index < a.length && a[index]?.key !== item.key);
-  // Of entries that are there more than once, some came or went.
-  if (first === -1) {
-    return [
-      ...a
-        .slice(b.length)
-        .map(({ index, entry }) =>
-          change(["supportedInterfaces", index], "interface-removed", "breaking", { before: entry }),
-        ),
-      ...b
-        .slice(a.length)
-        .map(({ index, entry }) =>
-          change(["supportedInterfaces", index], "capability-gained", "additive", { after: entry }),
-        ),
-    ];
+  const first = b.findIndex((item, position) => position < a.length && a[position]?.key !== item.key);
+  const was = a[first];
+  const is = b[first];
+  if (was && is) {
+    const values = { before: was.entry, after: is.entry };
+    return [change(["supportedInterfaces", is.index], "interface-moved", "security", values)];
   }
   return [
-    change(["supportedInterfaces", first], "interface-moved", "security", {
-      before: a[first]?.entry,
-      after: b[first]?.entry,
-    }),
+    ...a
+      .slice(b.length)
+      .map(({ index, entry }) =>
+        change(["supportedInterfaces", index], "interface-removed", "breaking", { before: entry }),
+      ),
+    ...b
+      .slice(a.length)
+      .map(({ index, entry }) =>
+        change(["supportedInterfaces", index], "capability-gained", "additive", { after: entry }),
+      ),
   ];
 }
 

@@ -19,16 +19,13 @@ export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
   const b = byId(after.skills);
   const changes: CardChange[] = [];
   const compared = { before, after, setOf: createSets() };
-  for (const [id, olds] of a) {
-    const news = b.get(id) ?? [];
-    olds.forEach((old, position) => {
-      const twin = news[position];
-      if (twin) changes.push(...diffSkill(old, twin, compared));
-      else changes.push(change(["skills", old.index], "skill-removed", "breaking", { before: old.skill }));
-    });
-  }
-  for (const [id, news] of b) {
-    for (const { skill, index } of news.slice(a.get(id)?.length ?? 0)) {
+  for (const id of new Set([...a.keys(), ...b.keys()])) {
+    const { pairs, gone, fresh } = pairUp(a.get(id) ?? [], b.get(id) ?? []);
+    for (const [old, twin] of pairs) changes.push(...diffSkill(old, twin, compared));
+    for (const { skill, index } of gone) {
+      changes.push(change(["skills", index], "skill-removed", "breaking", { before: skill }));
+    }
+    for (const { skill, index } of fresh) {
       changes.push(change(["skills", index], "skill-added", "additive", { after: skill }));
     }
   }
@@ -76,14 +73,51 @@ function diffSkill(old: Entry, twin: Entry, { before, after, setOf }: Compared):
 }
 
 function byId(skills: readonly AgentSkill[]): Map<string, Entry[]> {
-  const entries = skills.map((skill, index) => ({ skill, index }));
-  const groups = groupBy(entries, (entry) => entry.skill.id);
-  for (const group of groups.values()) {
-    if (group.length < 2) continue;
-    const texts = new Map(group.map((entry) => [entry, canonicalJson(entry.skill)]));
-    group.sort((x, y) => compare(texts.get(x) ?? "", texts.get(y) ?? ""));
+  return groupBy(
+    skills.map((skill, index) => ({ skill, index })),
+    (entry) => entry.skill.id,
+  );
+}
+
+interface Pairing {
+  readonly pairs: readonly (readonly [Entry, Entry])[];
+  readonly gone: readonly Entry[];
+  readonly fresh: readonly Entry[];
+}
+
+/** Pairs skills of one id: those that are equal, then those of one structure, then the rest as they stand. */
+function pairUp(olds: readonly Entry[], news: readonly Entry[]): Pairing {
+  const pairs: (readonly [Entry, Entry])[] = [];
+  let gone = olds;
+  let fresh = news;
+  const pairBy = (keyOf: (entry: Entry) => string) => {
+    // Taken from the end, so that each is found in constant time.
+    const waiting = groupBy([...fresh].reverse(), (entry) => keyOf(entry));
+    const taken = new Set<Entry>();
+    gone = gone.filter((old) => {
+      const twin = waiting.get(keyOf(old))?.pop();
+      if (!twin) return true;
+      taken.add(twin);
+      pairs.push([old, twin]);
+      return false;
+    });
+    fresh = fresh.filter((entry) => !taken.has(entry));
+  };
+  if (olds.length > 1 || news.length > 1) {
+    pairBy((entry) => canonicalJson(entry.skill));
+    pairBy((entry) => structureOf(entry.skill));
   }
-  return groups;
+  pairBy((entry) => entry.skill.id);
+  return { pairs, gone, fresh };
+}
+
+/** What a plan can depend on of one skill, beside its id. */
+function structureOf({ inputModes = [], outputModes = [], securityRequirements }: AgentSkill): string {
+  return canonicalJson([
+    sortedSet(inputModes),
+    sortedSet(outputModes),
+    requirementsStructure(securityRequirements),
+  ]);
 }
 
 /** Makes sets of lists, each list's once: many skills share the card's default ones. */
@@ -100,8 +134,4 @@ function createSets(): Compared["setOf"] {
 function hasOther(items: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
   for (const item of items) if (!others.has(item)) return true;
   return false;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { compareVersions } from "compare-versions";
+import { compareVersions, validate } from "compare-versions";
 import type { CardSnapshot } from "./snapshot.ts";
 
 /** What was seen of a card over time: which contents in which order, and the highest version. */
@@ -16,8 +16,10 @@ export interface CardHistory {
 /** Changes of content remembered. */
 const maxChanges = 16;
 
-/** Only what reads as a version can be compared as one: `1`, `1.0`, `1.2.3-beta.4`. */
-const versionText = /^v?\d+(?:\.\d+){0,2}(?:[-+][\w.+-]+)?$/;
+/** Only what reads as a version can be compared as one: `1`, `1.0`, `1.2.3-beta.4`; no range, and nothing that throws. */
+function isVersion(text: string): boolean {
+  return /^v?\d+(?:\.\d+){0,2}(?:[-+]|$)/.test(text) && validate(text);
+}
 
 /** Makes an empty history. */
 export function createCardHistory(): CardHistory {
@@ -29,14 +31,14 @@ export function createCardHistory(): CardHistory {
         digests.push(digest);
         if (digests.length > maxChanges) digests.shift();
       }
-      if (versionText.test(version) && (highest === undefined || compareVersions(version, highest) > 0))
+      if (isVersion(version) && (highest === undefined || compareVersions(version, highest) > 0))
         highest = version;
     },
     isFlapping: (digest) => digests.indexOf(digest) !== digests.lastIndexOf(digest),
     isRolledBack: (version) =>
-      highest !== undefined && versionText.test(version) && compareVersions(version, highest) < 0,
+      highest !== undefined && isVersion(version) && compareVersions(version, highest) < 0,
     resetMark(version) {
-      highest = versionText.test(version) ? version : undefined;
+      highest = isVersion(version) ? version : undefined;
     },
   };
 }

@@ -8,6 +8,7 @@ import { type AgentCard, agentCardSchema } from "../model/card.ts";
 import { type Deviation, maxDeviations } from "../model/deviation.ts";
 import { describeValue, readBySchema } from "../model/issues.ts";
 import type { JsonObject } from "../model/schema.ts";
+import { caseOf } from "../model/security.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { sha256Hex } from "../util/hash.ts";
 import { type IJsonProblem, inspectIJson } from "../util/i-json.ts";
@@ -159,7 +160,14 @@ function omissions(json: JsonObject): Deviation[] {
   const lists = ["skills", "defaultInputModes", "defaultOutputModes"].filter((name) => json[name] == null);
   const skills = Array.isArray(json.skills) ? json.skills : [];
   const untagged = skills.flatMap((skill: JsonObject, index) => (skill.tags == null ? [index] : []));
+  const schemes = isRecord(json.securitySchemes) ? Object.entries(json.securitySchemes) : [];
+  const inner = schemes.filter(([, scheme]) => caseOf(scheme, "scheme"));
   return [
+    ...inner.slice(0, maxDeviations).map(([name]) => ({
+      kind: "one-of-form",
+      path: jsonPath(["securitySchemes", name, "scheme"]),
+      message: "found a one-of as { $case, value }, wanted its member (4.5.1); read as that",
+    })),
     ...lists.map((name) => missingList(`$.${name}`, name, "4.4.1")),
     ...untagged.slice(0, maxDeviations).map((at) => missingList(`$.skills[${at}].tags`, "tags", "4.4.5")),
   ];

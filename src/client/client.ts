@@ -1,30 +1,30 @@
-import { chooseInterface } from "../card/interface.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { ClientEventName } from "../model/client-events.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { CardVerdict } from "../model/drift.ts";
 import type { Lease } from "../model/lease.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { ProbeReport } from "../model/probe.ts";
 import type { CancelTaskRequest, GetTaskRequest, SubscribeToTaskRequest } from "../model/requests.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createHandleActions } from "./actions.ts";
 import type { CallOptions } from "./call.ts";
 import { cancelTask } from "./cancel.ts";
-import { requirePinned } from "./check.ts";
 import { type DelegateOptions, type DelegateOutcome, delegate } from "./delegate.ts";
 import { policyOf, TaskDesk } from "./desk.ts";
 import { type EntryContext, findEntry, findSender } from "./entry.ts";
-import { readExtended } from "./extended.ts";
+import { adoptExtended } from "./extended.ts";
 import type { SendReply, TaskHandle, TaskStream } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import type { Listener } from "./observer.ts";
 import { effectiveCard } from "./pinned.ts";
+import { type ProbeOptions, probeAgent } from "./probe.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
 import { revalidatePlan } from "./revalidate.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
-import { leaseOf, type Session } from "./session.ts";
+import { type AgentTrust, cardDeviationsOf, leaseOf, type Session, trustIn } from "./session.ts";
 import type { RenegotiateOptions } from "./task-options.ts";
 import { type WatchOptions, watchCard } from "./watch.ts";
 
@@ -58,10 +58,7 @@ export class A2AClient implements AsyncDisposable {
 
   /** What of the card breaks the spec and could be read: a path of an older protocol, lists left out, bad entries. */
   get deviations(): readonly Deviation[] {
-    const { snapshot } = this.#session.lastReading;
-    const { source, binding } = this.#session;
-    const choice = chooseInterface(snapshot.card, { bindings: [binding.name], cardUrl: source.url });
-    return Object.freeze([...snapshot.deviations, ...(choice.outcome === "chosen" ? choice.deviations : [])]);
+    return cardDeviationsOf(this.#session);
   }
 
   /** The pin that every new task inherits. */
@@ -125,13 +122,8 @@ export class A2AClient implements AsyncDisposable {
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
     const { entry, isChecked } = await findEntry(this.#context(), request.id, options.signal);
-    const { historyLength } = request;
-    await getTask(
-      this.#session,
-      entry,
-      historyLength === undefined ? options : { ...options, historyLength },
-      isChecked,
-    );
+    const { id: _task, ...more } = request;
+    await getTask(this.#session, entry, { ...options, ...more }, isChecked);
     return entry.handle;
   }
 
@@ -145,8 +137,8 @@ export class A2AClient implements AsyncDisposable {
   async cancelTask(request: CancelTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
     const entry =
       (await this.#desk.find(request.id)) ?? (await this.#desk.adopt(request.id, undefined, this.#plan));
-    const { metadata } = request;
-    await cancelTask(this.#session, entry, metadata === undefined ? options : { ...options, metadata });
+    const { id: _task, ...more } = request;
+    await cancelTask(this.#session, entry, { ...options, ...more });
     return entry.handle;
   }
 
@@ -158,9 +150,7 @@ export class A2AClient implements AsyncDisposable {
    * AuthenticationError; the protocol and transport errors.
    */
   async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
-    requirePinned(this.#session, "GetExtendedAgentCard", this.#plan.pin, {});
-    const extended = await readExtended(this.#session, this.#plan, options);
-    await this.#plan.replacePin(Object.freeze({ ...this.#plan.pin, extended }));
+    await adoptExtended(this.#session, this.#plan, options);
     return this.card;
   }
 
@@ -173,6 +163,21 @@ export class A2AClient implements AsyncDisposable {
   async task(id: string, options: CallOptions = {}): Promise<TaskHandle> {
     const { entry } = await findEntry(this.#context(), id, options.signal);
     return entry.handle;
+  }
+
+  /**
+   * Drives one task through its whole life to see how the agent really behaves, and writes down what it earned: with
+   * every check passed it is lifecycle-trusted, until it breaks a rule.
+   *
+   * @throws as {@link A2AClient.sendMessage} does; TimeoutError when the task takes too long.
+   */
+  probe(options: ProbeOptions): Promise<ProbeReport> {
+    return probeAgent(this.#session, this.#plan, options);
+  }
+
+  /** What the agent has earned, with the record of it; there is none before the first probe or broken rule. */
+  get trust(): AgentTrust {
+    return trustIn(this.#session, this.#plan.pin);
   }
 
   /**
@@ -200,20 +205,14 @@ export class A2AClient implements AsyncDisposable {
   }
 
   /**
-   * Checks the card every so often, for the plan and for every handle that somebody holds, so that a drift ends their
-   * leases and aborts their signals between calls too. Nothing else of this library runs between calls. Returns the
-   * way to stop; closing the client stops it as well.
-   *
-   * @throws TypeError for an `everyMs` that is no positive number.
+   * Checks the card every so often, for the plan and every handle that somebody holds, so that a drift ends their leases
+   * between calls too. Nothing else runs between calls. Returns the way to stop; closing the client stops it as well.
    */
   watch(options: WatchOptions): () => void {
     return watchCard(this.#session, options, () => [this.#plan, ...this.#desk.holders()]);
   }
 
-  /**
-   * Hears the client's events: leases granted, renewed, repinned and ended, drifts, deviations, retries, streams.
-   * Returns the way to stop listening. What a listener throws is dropped.
-   */
+  /** Hears one kind of the client's events. Returns the way to stop listening. What a listener throws is dropped. */
   on<N extends ClientEventName>(name: N, listener: Listener<N>): () => void {
     return this.#session.observer.on(name, listener);
   }
@@ -224,8 +223,8 @@ export class A2AClient implements AsyncDisposable {
   }
 
   /** Closes the client: `await using client = …`. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #planOn(pin: CardPin, requirements: CardRequirements): Holder {

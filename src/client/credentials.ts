@@ -1,6 +1,7 @@
 import { AuthenticationError, CredentialOriginError } from "../errors/auth.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { SecurityRequirement, SecurityScheme } from "../model/security.ts";
+import { withSignal } from "../util/abort.ts";
 import { checkHeaders } from "./headers.ts";
 
 /** What an agent wants for authentication, as far as its card says. */
@@ -86,7 +87,8 @@ export async function credentialHeaders(
 
 async function ask(provider: CredentialProvider, context: CredentialContext, url: string) {
   try {
-    return await provider(context);
+    // A function that never answers must not hold up a caller who gave up.
+    return await withSignal(provider(context), context.signal);
   } catch (cause) {
     if (context.signal.aborted) throw context.signal.reason;
     throw new AuthenticationError(url, {

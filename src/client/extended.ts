@@ -2,12 +2,14 @@ import { digestsOf } from "../card/digest.ts";
 import { createFlights } from "../card/flight.ts";
 import { shapeCard } from "../card/parse.ts";
 import { AuthenticationError } from "../errors/auth.ts";
+import { CapabilityMissingError } from "../errors/lease.ts";
 import { MalformedResponseError, TimeoutError } from "../errors/transport.ts";
 import type { PinnedExtendedCard } from "../model/pin.ts";
 import { createScope } from "../util/abort.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { attemptCall } from "./attempt.ts";
 import { budgetOf, type Call, type CallOptions } from "./call.ts";
+import { publicCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
 type Join = ReturnType<typeof createFlights<PinnedExtendedCard | undefined>>;
@@ -76,4 +78,22 @@ export async function readExtended(
   } finally {
     scope.release();
   }
+}
+
+/**
+ * Reads the extended card and pins it beside the public one; no drift. Throws as {@link readExtended} does.
+ *
+ * @throws CapabilityMissingError where the card declares none.
+ */
+export async function adoptExtended(
+  session: Session,
+  holder: LeaseHolder,
+  options: CallOptions,
+): Promise<void> {
+  const { pin } = holder;
+  if (publicCard(pin).capabilities.extendedAgentCard !== true) {
+    throw new CapabilityMissingError("extendedAgentCard", "GetExtendedAgentCard", pin.digest);
+  }
+  const extended = await readExtended(session, holder, options);
+  await holder.replacePin(Object.freeze({ ...holder.pin, extended }));
 }

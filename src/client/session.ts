@@ -1,13 +1,15 @@
 import type { Binding } from "../binding/binding.ts";
-import { isSameOrigin } from "../card/interface.ts";
+import { chooseInterface, isSameOrigin } from "../card/interface.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
 import type { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Deviation } from "../model/deviation.ts";
 import type { CardComparison, CardDrift } from "../model/drift.ts";
 import type { Lease } from "../model/lease.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LeasedTask, Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import type { TrustLevel, TrustRecord } from "../model/trust.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CredentialScope } from "./credentials.ts";
@@ -75,4 +77,27 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
     sameOrigin: isSameOrigin(session.source.url, pin.interface.url),
     ...defined({ ageSeconds }),
   });
+}
+
+/** What of the card breaks the spec and could be read. */
+export function cardDeviationsOf({
+  source,
+  binding,
+  lastReading: { snapshot },
+}: Session): readonly Deviation[] {
+  const choice = chooseInterface(snapshot.card, { bindings: [binding.name], cardUrl: source.url });
+  return Object.freeze([...snapshot.deviations, ...(choice.outcome === "chosen" ? choice.deviations : [])]);
+}
+
+/** What an agent has earned with its behaviour. */
+export interface AgentTrust {
+  /** Its level. */
+  readonly level: TrustLevel;
+  /** The record of it; there is none before the first probe. */
+  readonly record: TrustRecord | undefined;
+}
+
+/** What the agent behind a pin has earned. */
+export function trustIn({ trust }: Session, pin: CardPin): AgentTrust {
+  return Object.freeze({ level: trust.level(pin), record: trust.record(pin) });
 }

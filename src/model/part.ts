@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isRecord } from "../util/freeze.ts";
 import { exactlyOne, type JsonObject, jsonObjectSchema, optional, wireObject } from "./schema.ts";
 
 /** What every part may carry beside its content (4.1.6). */
@@ -40,8 +41,19 @@ export type Part = TextPart | RawPart | UrlPart | DataPart;
 
 const contentMembers = ["text", "raw", "url", "data"] as const;
 
+/** What a part may have beside its content. */
+const otherMembers: readonly string[] = ["metadata", "filename", "mediaType"];
+
+/** Whether a part has no content at all: the form in which a server of the official JavaScript SDK gives `data: null`. */
+export function isEmptyPart(value: unknown): value is JsonObject {
+  if (!isRecord(value)) return false;
+  const set = Object.keys(value).filter((name) => value[name] !== null || name === "data");
+  return set.every((name) => otherMembers.includes(name));
+}
+
 /** A null beside another content member is an unset member; a null `data` alone is the value null. */
-const dropUnsetData = z.transform((value: unknown) => {
+const readData = z.transform((value: unknown) => {
+  if (isEmptyPart(value)) return { ...value, data: null };
   if (typeof value !== "object" || value === null || !("data" in value) || value.data !== null) return value;
   const others = contentMembers.filter((name) => name !== "data" && (value as JsonObject)[name] != null);
   if (others.length === 0) return value;
@@ -52,7 +64,7 @@ const dropUnsetData = z.transform((value: unknown) => {
 /** Schema of {@link Part}. */
 export const partSchema: z.ZodMiniType<Part> = exactlyOne<Part>(
   z.pipe(
-    dropUnsetData,
+    readData,
     wireObject(
       {
         text: optional(z.string()),

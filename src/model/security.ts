@@ -116,20 +116,51 @@ function flowSchema(required: readonly string[]): z.ZodMiniType<OAuthFlow> {
   return wireObject(shape) as z.ZodMiniType<OAuthFlow>;
 }
 
-const flowsSchema = wireObject(
-  Object.fromEntries(Object.entries(requiredUrls).map(([name, urls]) => [name, optional(flowSchema(urls))])),
-) as unknown as z.ZodMiniType<Readonly<Record<string, OAuthFlow>>>;
+const flowsSchema = fromCase(
+  "flow",
+  wireObject(
+    Object.fromEntries(
+      Object.entries(requiredUrls).map(([name, urls]) => [name, optional(flowSchema(urls))]),
+    ),
+  ) as unknown as z.ZodMiniType<Readonly<Record<string, OAuthFlow>>>,
+);
 
 /** Schema of {@link SecurityScheme}; a scheme of a kind that the spec does not have is kept as it is. */
-export const securitySchemeSchema: z.ZodMiniType<SecurityScheme> = wireObject({
-  apiKeySecurityScheme: optional(wireObject({ description, location: text, name: text })),
-  httpAuthSecurityScheme: optional(wireObject({ description, scheme: text, bearerFormat: optional(text) })),
-  oauth2SecurityScheme: optional(
-    wireObject({ description, flows: flowsSchema, oauth2MetadataUrl: optional(text) }),
-  ),
-  openIdConnectSecurityScheme: optional(wireObject({ description, openIdConnectUrl: text })),
-  mtlsSecurityScheme: optional(wireObject({ description })),
-});
+export const securitySchemeSchema: z.ZodMiniType<SecurityScheme> = fromCase(
+  "scheme",
+  wireObject({
+    apiKeySecurityScheme: optional(wireObject({ description, location: text, name: text })),
+    httpAuthSecurityScheme: optional(wireObject({ description, scheme: text, bearerFormat: optional(text) })),
+    oauth2SecurityScheme: optional(
+      wireObject({ description, flows: flowsSchema, oauth2MetadataUrl: optional(text) }),
+    ),
+    openIdConnectSecurityScheme: optional(wireObject({ description, openIdConnectUrl: text })),
+    mtlsSecurityScheme: optional(wireObject({ description })),
+  }),
+);
+
+/**
+ * Reads `{ [member]: { $case, value } }` as `{ [$case]: value }`: the inner form of a one-of, which servers of the
+ * official JavaScript SDK put on their cards as it is.
+ */
+function fromCase<T>(member: string, schema: z.ZodMiniType<T>): z.ZodMiniType<T> {
+  return z.pipe(
+    z.transform((value: unknown) => {
+      const found = caseOf(value, member);
+      if (!found || !isRecord(value)) return value;
+      const { [member]: _inner, ...rest } = value;
+      return { ...rest, [found.name]: found.value };
+    }),
+    schema,
+  ) as unknown as z.ZodMiniType<T>;
+}
+
+/** The one-of in its inner form that stands under a member, if one does. */
+export function caseOf(value: unknown, member: string): { name: string; value: unknown } | undefined {
+  const inner = isRecord(value) ? value[member] : undefined;
+  if (!isRecord(inner) || typeof inner.$case !== "string" || inner.$case === "__proto__") return undefined;
+  return { name: inner.$case, value: inner.value };
+}
 
 /**
  * Schema of {@link SecurityRequirement}. The proto nests `schemes` and `list`; the prose of 3.1.11 and older cards

@@ -1,30 +1,44 @@
 import type { Clock } from "./clock.ts";
 
-const followers = new WeakMap<AbortSignal, Set<() => void>>();
+interface Following {
+  readonly all: Set<() => void>;
+  readonly tell: () => void;
+}
+
+const followings = new WeakMap<AbortSignal, Following>();
 
 /**
  * Calls `run` once when a signal is aborted, at once if it is already; the returned function takes that back. However
- * many follow one signal, it carries one listener, since platforms warn of signals with many.
+ * many follow one signal, it carries one listener, since platforms warn of signals with many; and none when nobody
+ * does any more.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) {
     run();
     return () => {};
   }
-  const known = followers.get(signal);
-  const all = known ?? new Set<() => void>();
+  const { all, tell } = followings.get(signal) ?? startFollowing(signal);
   // A follower of its own, since one function may follow a signal twice.
   const follower = () => run();
   all.add(follower);
-  if (!known) {
-    followers.set(signal, all);
-    const tell = () => {
-      followers.delete(signal);
-      for (const each of [...all]) each();
-    };
-    signal.addEventListener("abort", tell, { once: true });
-  }
-  return () => void all.delete(follower);
+  return () => {
+    if (!all.delete(follower) || all.size > 0 || signal.aborted) return;
+    followings.delete(signal);
+    signal.removeEventListener("abort", tell);
+  };
+}
+
+function startFollowing(signal: AbortSignal): Following {
+  const all = new Set<() => void>();
+  const tell = () => {
+    followings.delete(signal);
+    // One that is taken back by another on the way is not told.
+    for (const follower of all) follower();
+  };
+  const following = { all, tell };
+  followings.set(signal, following);
+  signal.addEventListener("abort", tell, { once: true });
+  return following;
 }
 
 /** An abort controller that follows other signals and deadlines, and lets go of all of them when it is released. */
@@ -75,7 +89,9 @@ export function withSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
   }
   return new Promise<T>((resolve, reject) => {
     const release = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(release);
+    // First the listener, then the outcome: whoever waited finds nothing left behind.
+    promise.then(release, release);
+    promise.then(resolve, reject);
   });
 }
 

@@ -37,9 +37,23 @@ describe("a part is read as it came", () => {
   });
 });
 
+test.each([
+  [{}, { data: null }],
+  [
+    { mediaType: "application/json", text: null },
+    { mediaType: "application/json", data: null },
+  ],
+  [
+    { data: null, filename: "a" },
+    { data: null, filename: "a" },
+  ],
+])("a part without content, %j, is the value null, as the official server gives it", (part, value) => {
+  expect(read(part)).toEqual({ ok: true, value });
+});
+
 describe("a part is refused", () => {
   test.each([
-    [{}, "$", "found none of text, raw, url, data; wanted exactly one"],
+    [{ kind: "text" }, "$", "found none of text, raw, url, data; wanted exactly one"],
     [{ kind: "file", file: {} }, "$", "found none of text, raw, url, data; wanted exactly one"],
     [{ text: "a", raw: "AA==" }, "$", "found text and raw of text, raw, url, data; wanted exactly one"],
     [{ text: "", data: false }, "$", "found text and data of text, raw, url, data; wanted exactly one"],
@@ -94,7 +108,12 @@ describe("a message is read", () => {
   });
 
   test("and everything that is wrong is told, with its path", () => {
-    const wrong = { messageId: 1, role: true, parts: [{ text: "a" }, {}], extensions: ["a", 1] };
+    const wrong = {
+      messageId: 1,
+      role: true,
+      parts: [{ text: "a" }, { kind: "text" }],
+      extensions: ["a", 1],
+    };
     expect(readBySchema(messageSchema, wrong)).toEqual({
       ok: false,
       issues: [

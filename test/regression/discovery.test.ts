@@ -199,4 +199,30 @@ describe("what a card must be", () => {
       sameOrigin: true,
     });
   });
+
+  test("a one-of in the inner form that servers of the official SDK give is read as its member", async () => {
+    const scheme = {
+      $case: "oauth2SecurityScheme",
+      value: {
+        flows: {
+          flow: {
+            $case: "clientCredentials",
+            value: { tokenUrl: "https://auth.example/token", scopes: { read: "" } },
+          },
+        },
+      },
+    };
+    const card = createTestCard({ securitySchemes: { login: { scheme } } as never });
+    const agent = createScriptedAgent({ clock, card });
+
+    const client = await connect(agent, agent.url);
+
+    expect(client.pin.securitySchemes).toEqual([{ name: "login", kind: "oauth2" }]);
+    expect(client.card.securitySchemes?.login?.oauth2SecurityScheme?.flows.clientCredentials?.tokenUrl).toBe(
+      "https://auth.example/token",
+    );
+    expect(client.deviations).toMatchObject([
+      { kind: "one-of-form", path: "$.securitySchemes.login.scheme" },
+    ]);
+  });
 });

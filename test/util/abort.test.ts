@@ -1,6 +1,6 @@
 import { createTestClock } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
-import { createScope, sleep, withSignal } from "../../src/util/abort.ts";
+import { createScope, onAbort, sleep, withSignal } from "../../src/util/abort.ts";
 import { rejectionOf } from "../card/cards.ts";
 
 describe("a scope", () => {
@@ -37,6 +37,72 @@ describe("a scope", () => {
     scope.release();
     parent.abort("parent");
     expect([clock.pendingCount, scope.signal.aborted]).toEqual([0, false]);
+  });
+});
+
+describe("many who follow one signal", () => {
+  /** A signal that counts its listeners. */
+  function countingSignal() {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listeners = { count: 0 };
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners.count += 1;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners.count -= 1;
+      remove(...given);
+    };
+    return { controller, signal, listeners };
+  }
+
+  test("cost it one listener, and none once the last has let go", () => {
+    const { signal, listeners } = countingSignal();
+    const releases = Array.from({ length: 100 }, () => onAbort(signal, () => {}));
+    const during = listeners.count;
+    for (const release of [...releases, ...releases]) release();
+    expect([during, listeners.count]).toEqual([1, 0]);
+    onAbort(signal, () => {})();
+    expect(listeners.count).toBe(0);
+  });
+
+  test("are told once each, in order, but for those that were taken back", () => {
+    const { controller, signal } = countingSignal();
+    const told: number[] = [];
+    const tell = () => void told.push(1);
+    onAbort(signal, tell);
+    onAbort(signal, tell);
+    onAbort(signal, () => told.push(2))();
+    const release = onAbort(signal, () => told.push(3));
+    controller.abort();
+    release();
+    onAbort(signal, () => told.push(4));
+    expect(told).toEqual([1, 1, 3, 4]);
+  });
+
+  test("are not told when one before them took them back", () => {
+    const { controller, signal } = countingSignal();
+    const told: string[] = [];
+    let releaseSecond = () => {};
+    onAbort(signal, () => {
+      told.push("first");
+      releaseSecond();
+    });
+    releaseSecond = onAbort(signal, () => told.push("second"));
+    controller.abort();
+    expect(told).toEqual(["first"]);
+  });
+
+  test("leave nothing on it when what they waited for came", async () => {
+    const { signal, listeners } = countingSignal();
+    const clock = createTestClock();
+    const waiting = withSignal(sleep(clock, 10, signal), signal);
+    await clock.advance(10);
+    await waiting;
+    expect(listeners.count).toBe(0);
   });
 });
 

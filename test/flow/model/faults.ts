@@ -6,7 +6,6 @@ import {
   frame,
   type Handler,
   type Reply,
-  type ScriptedAgent,
   type ScriptedRequest,
 } from "a2a-lease/testing";
 
@@ -84,23 +83,17 @@ export const callFaults: readonly Fault[] = [
   }),
 ];
 
-/** The faults of card reads. */
-export const cardFaults: Readonly<Record<string, (agent: ScriptedAgent) => void>> = Object.freeze({
-  "HTTP 503": once(answer.http(503)),
-  "HTTP 503, Retry-After: 30": once(answer.http(503, "", { "retry-after": "30" })),
-  "HTTP 404": once(answer.http(404)),
-  "HTTP 410 twice": (agent) => agent.once("card", answer.repeat(2, answer.http(410))),
-  "a page": once(answer.http(200, "<html>Maintenance</html>", page)),
-  "no answer": once(answer.silence()),
-  "a reset": once(answer.reset()),
-  "a late answer": once(answer.delay(2_000, answer.honest())),
-  "304 whatever changes": (agent) => agent.configure({ liesWith304: true }),
-  "304 where it is true": (agent) => agent.configure({ liesWith304: false }),
+/** The faults of card reads, each in as many answers as it takes. */
+export const cardFaults: Readonly<Record<string, readonly Reply[]>> = Object.freeze({
+  "HTTP 503": [answer.http(503)],
+  "HTTP 503, Retry-After: 30": [answer.http(503, "", { "retry-after": "30" })],
+  "HTTP 404": [answer.http(404)],
+  "HTTP 410 twice": answer.repeat(2, answer.http(410)),
+  "a page": [answer.http(200, "<html>Maintenance</html>", page)],
+  "no answer": [answer.silence()],
+  "a reset": [answer.reset()],
+  "a late answer": [answer.delay(2_000, answer.honest())],
 });
-
-function once(reply: Reply): (agent: ScriptedAgent) => void {
-  return (agent) => agent.once("card", reply);
-}
 
 /** Answers with the task that is asked about, or a new one, as if it were in another state. */
 function shown(state: string, tell: (value: unknown) => Reply): Handler {

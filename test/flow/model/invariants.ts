@@ -6,6 +6,7 @@ import {
   errorOf,
   hasCause,
   isAborted,
+  isGivenUp,
   nameOf,
   type RunRecord,
   type Step,
@@ -71,6 +72,40 @@ export const sentOnce: Invariant = ({ exchanges }) => {
   });
 };
 
+/** An outcome is unknown only where the message left, and nobody said that it was refused. */
+export const knownIfUnsent: Invariant = (record) =>
+  record.steps.flatMap((step) => {
+    if (nameOf(errorOf(step)) !== "SendOutcomeUnknownError") return [];
+    const sent = callsOf(record, step.stream === undefined ? step : openerOf(record, step)).filter(
+      ({ operation }) => sends.has(operation),
+    );
+    const isOpen = sent.some(({ answer, failure, sightings }) => {
+      const isRefused = failure?.how === "refused" || answer?.status === 401 || sightings[0]?.code === 401;
+      return !isRefused;
+    });
+    return isOpen ? [] : [`${step.label} has an unknown outcome, and nothing was sent that was not refused`];
+  });
+
+/** A send that may have been taken is not called safe to repeat. */
+export const noFalseSafety: Invariant = (record) =>
+  record.steps.flatMap((step) => {
+    const error = errorOf(step);
+    if (!isA2ALeaseError(error) || error.retry !== "safe" || error instanceof LeaseUnverifiableError)
+      return [];
+    if (!["send", "reply", "stream"].includes(step.kind)) return [];
+    const isOpen = callsOf(record, step).some(({ operation, answer, failure, sightings }) => {
+      if (!sends.has(operation) || failure?.how === "refused") return false;
+      const code = sightings[0]?.code;
+      const isRefused = code !== undefined && code !== -32603 && code !== -32006;
+      return !isRefused && !(answer && answer.status >= 400 && answer.status < 500 && answer.status !== 408);
+    });
+    return isOpen ? [`${step.label} may have been taken, and ${error.name} calls it safe to repeat`] : [];
+  });
+
+function openerOf({ steps }: RunRecord, step: Step): Step {
+  return steps.find(({ id }) => id === step.stream) ?? step;
+}
+
 /** Every surprise is followed by a whole reading of the card that began after it, before anything else comes of it. */
 export const readAfterSurprise: Invariant = (record) => {
   const reads = cardReadsOf(record);
@@ -122,7 +157,9 @@ export const cardDecides: Invariant = (record) => {
     ];
     const thrown = errorOf(step);
     const hasOriginal = error === undefined || hasCause(thrown, error);
-    const isOriginal = surprise.until < settled.at || surprise.isRepeated || isItself(surprise);
+    const isTooLate = record.settings.credentials === "slow" && nameOf(thrown) === "TimeoutError";
+    const isAgain = surprise.isRepeated || (error === "AuthenticationError" && isTooLate);
+    const isOriginal = surprise.until < settled.at || isAgain || isItself(surprise);
     if (verdict === "no-telling") {
       const isTold = thrown instanceof LeaseUnverifiableError && hasOriginal;
       return isTold ? [] : complaint(`LeaseUnverifiableError of ${error ?? "no error"}`);
@@ -195,6 +232,13 @@ export const leavingWorks: Invariant = (record) =>
     return isDone && !wasOver && error !== undefined ? [`${step.label} was done and ${said(step)}`] : [];
   });
 
+/** Every call carries the headers of the caller that it is made for. */
+export const ownHeaders: Invariant = ({ exchanges }) =>
+  exchanges.flatMap((call) => {
+    if (call.kind !== "call" || call.stepId !== undefined) return [];
+    return [`${call.operation} of ${call.taskId ?? "a new task"} left without the headers of its caller`];
+  });
+
 /** Everything thrown is an error of the library, or the caller's own reason. */
 export const typedErrors: Invariant = (record) =>
   record.steps.flatMap((step) => {
@@ -206,7 +250,9 @@ export const typedErrors: Invariant = (record) =>
 /** An abort ends a step at once, with the caller's own reason. Holds between two commands, not within one. */
 export const abortEnds: Invariant = (record) =>
   record.steps.flatMap((step) => {
-    if (!step.aborted || isAborted(step)) return [];
+    const { aborted, settled, leftAt } = step;
+    if (!aborted || isAborted(step) || endOf(step) < aborted.at) return [];
+    if (leftAt !== undefined && settled) return [];
     return [`${step.label} was aborted and ${step.settled ? said(step) : "goes on"}`];
   });
 
@@ -215,12 +261,15 @@ export const invariants: Readonly<Record<string, Invariant>> = Object.freeze({
   brokenLease,
   sameError,
   sentOnce,
+  knownIfUnsent,
+  noFalseSafety,
   readAfterSurprise,
   noNeedlessRead,
   cardDecides,
   checkedFirst,
   oneReadAtATime,
   leavingWorks,
+  ownHeaders,
   typedErrors,
   abortEnds,
 });
@@ -272,22 +321,24 @@ function leaseEndOf(record: RunRecord, holder: string | undefined) {
 /** Whether a surprise had to lead to a forced reading: it was judged at all, and nothing came before. */
 function mustBeChecked(record: RunRecord, surprise: Surprise, reads: readonly CardRead[]): boolean {
   const { step, isCertain, isAlongside, error } = surprise;
-  if (!isCertain || !step.settled || isAborted(step)) return false;
-  if (!isAlongside || readsFor(surprise, reads).length > 0) return true;
+  if (!isCertain || !step.settled || isGivenUp(step)) return false;
+  if (!isAlongside) return true;
   const thrown = errorOf(step);
   // What was answered is withheld, unseen, where the check that went with the call failed.
   if (thrown instanceof CardDriftError) return thrown.drift.phase.check === "forced";
   if (/^(?:CapabilityMissing|RequirementUnmet)Error$/.test(nameOf(thrown))) return false;
-  const isOfTheCheck = thrown instanceof LeaseUnverifiableError || nameOf(thrown) === "TimeoutError";
-  if (!isOfTheCheck || (error !== undefined && hasCause(thrown, error))) return true;
-  return !hasFailedCheck(record, step, reads);
+  if (thrown instanceof LeaseUnverifiableError) {
+    return (error !== undefined && hasCause(thrown, error)) || !hasFailedCheck(record, surprise, reads);
+  }
+  return nameOf(thrown) !== "TimeoutError" || readsFor(surprise, reads).length > 0;
 }
 
-function hasFailedCheck(record: RunRecord, step: Step, reads: readonly CardRead[]): boolean {
+/** Whether the check that went with a call failed. */
+function hasFailedCheck(record: RunRecord, { step, at }: Surprise, reads: readonly CardRead[]): boolean {
   if (isGateClosed(record, step.startedAt, step.startedMs)) return true;
   return reads.some(
     ({ from, until = Number.POSITIVE_INFINITY, found }) =>
-      from < endOf(step) && until > step.startedAt && found.kind === "nothing",
+      from < at && until > step.startedAt && found.kind === "nothing",
   );
 }
 
@@ -315,8 +366,9 @@ function isItself({ step, error, label }: Surprise): boolean {
   if (error !== undefined) {
     return hasCause(thrown, error) && !(thrown instanceof CardDriftError);
   }
-  const isBroken = nameOf(thrown) === "LifecycleMismatchError" && label !== "no event stream";
-  return step.settled?.isOk === true || isBroken;
+  const isBroken = nameOf(thrown) === "LifecycleMismatchError";
+  if (label === "a state unheard of") return isBroken;
+  return step.settled?.isOk === true || (isBroken && label !== "no event stream");
 }
 
 /** Whether somebody else under the same lease was under way, who may have ended it first. */
@@ -332,7 +384,7 @@ function isShared({ steps }: RunRecord, step: Step): boolean {
 
 /** A reading that was queued for a step goes on for others when the step is given up. */
 function reach(step: Step, until: number): number {
-  return isAborted(step) ? Number.POSITIVE_INFINITY : until;
+  return isGivenUp(step) ? Number.POSITIVE_INFINITY : until;
 }
 
 function isFinal(state: string | undefined): boolean {

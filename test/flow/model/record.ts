@@ -6,6 +6,8 @@ export interface RunSettings {
   readonly compare: CardComparison;
   readonly leaseTermMs: number;
   readonly fullCheckEveryMs: number;
+  /** Where credentials come from: nowhere, at once, or only when time passes; whoever asks again gets others. */
+  readonly credentials: "none" | "fresh" | "slow";
 }
 
 /** What one status of a task is told by. */
@@ -108,6 +110,8 @@ export interface Step {
   readonly startedMs: number;
   /** The abort by the caller: its signal, or the closing of the client. */
   readonly aborted?: { readonly at: number; readonly reason: unknown };
+  /** When the caller left the stream that the step waits for. */
+  readonly leftAt?: number;
   readonly settled?: Settled;
 }
 
@@ -137,6 +141,11 @@ export function errorOf({ settled }: Step): unknown {
 /** Whether a step ended by the caller's own word, and with it. */
 export function isAborted(step: Step): boolean {
   return step.aborted !== undefined && errorOf(step) === step.aborted.reason;
+}
+
+/** Whether what the step came to was no longer waited for. */
+export function isGivenUp(step: Step): boolean {
+  return isAborted(step) || step.leftAt !== undefined;
 }
 
 /** An error and what led to it, outermost first. */

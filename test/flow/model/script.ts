@@ -43,7 +43,12 @@ const calls: fc.Arbitrary<Call> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("get" as const), pick }) },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constantFrom(...onClient), pick, isBlocking: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom(...onClient),
+      pick,
+      isBlocking: fc.boolean(),
+      timeoutMs: fc.constantFrom(undefined, undefined, 5_000),
+    }),
   },
   {
     weight: 2,
@@ -56,12 +61,13 @@ function needOf({ kind }: Call): Need | undefined {
   return onHandle.some((name) => name === kind) ? "handle" : undefined;
 }
 
-function textOf({ kind, pick, isBlocking, count }: Call): string {
+function textOf({ kind, pick, isBlocking, timeoutMs, count }: Call): string {
+  const budget = timeoutMs === undefined ? "" : `within ${timeoutMs} ms`;
   switch (kind) {
     case "send":
-      return `client.sendMessage(${isBlocking ? "blocking" : ""})`;
+      return `client.sendMessage(${[isBlocking ? "blocking" : "", budget].filter(Boolean).join(", ")})`;
     case "stream":
-      return "client.sendStreamingMessage()";
+      return `client.sendStreamingMessage(${budget})`;
     case "find":
       return `client.getTask(id ${pick})`;
     case "revalidate":
@@ -103,26 +109,47 @@ const rotation = fc
       ),
   );
 
-const cardFault = fc
-  .constantFrom(...Object.entries(cardFaults))
-  .map(([name, script]) => new Line(`next card read: ${name}`, ({ agent }) => script(agent)));
+const cardTrouble = fc.constantFrom(...Object.entries(cardFaults));
+const cardFault = cardTrouble.map(
+  ([name, replies]) => new Line(`next card read <- ${name}`, ({ agent }) => agent.once("card", replies)),
+);
 
-/** A call that something happens to, perhaps with a rotation just before its first or second card read. */
-const faultyCall = fc
-  .tuple(calls, fc.nat(), fc.option(fc.record({ to: cardName, nth: fc.constantFrom(1, 2) })))
-  .map(([call, index, turn]) => {
-    const operation = operationOf[call.kind];
-    const fitting = callFaults.filter(({ fits }) => operation !== undefined && fits.includes(operation));
-    const fault = fitting[index % Math.max(1, fitting.length)];
-    const happens = fault ? ` <- ${fault.name}` : "";
-    const turns = turn ? `, rotating to ${turn.to} before card ${turn.nth}` : "";
-    const act = (world: World) => {
-      if (fault && operation) world.agent.once(operation, fault.behaviour);
-      if (turn) world.agent.rotateCard(cards[turn.to], { before: "card", nth: turn.nth });
-      world.call(call);
-    };
-    return new Line(`${textOf(call)}${happens}${turns}`, act, needOf(call));
-  });
+/** Validators that do not move with the content. */
+const lies = fc
+  .boolean()
+  .map(
+    (liesWith304) =>
+      new Line(`lies with 304: ${liesWith304}`, ({ agent }) => agent.configure({ liesWith304 })),
+  );
+
+/** What may happen to the card around a call: another one before its first or second reading, or trouble with it. */
+const turn = fc.oneof(
+  fc.constant({ text: "", act: () => {} }),
+  fc.record({ to: cardName, nth: fc.constantFrom(1, 2) }).map(({ to, nth }) => ({
+    text: `, rotating to ${to} before card ${nth}`,
+    act: ({ agent }: World) => agent.rotateCard(cards[to], { before: "card", nth }),
+  })),
+  fc
+    .record({ trouble: cardTrouble, nth: fc.constantFrom(1, 2) })
+    .map(({ trouble: [name, replies], nth }) => ({
+      text: `, card ${nth} <- ${name}`,
+      act: ({ agent }: World) => agent.once("card", nth === 1 ? [] : [answer.honest()], replies),
+    })),
+);
+
+/** A call that something happens to, and perhaps to the card too. */
+const faultyCall = fc.tuple(calls, fc.nat(), turn).map(([call, index, { text, act }]) => {
+  const operation = operationOf[call.kind];
+  const fitting = callFaults.filter(({ fits }) => operation !== undefined && fits.includes(operation));
+  const fault = fitting[index % Math.max(1, fitting.length)];
+  const happens = fault ? ` <- ${fault.name}` : "";
+  const run = (world: World) => {
+    if (fault && operation) world.agent.once(operation, fault.behaviour);
+    act(world);
+    world.call(call);
+  };
+  return new Line(`${textOf(call)}${happens}${text}`, run, needOf(call));
+});
 
 /** Something that happens to the next request of an operation, whoever makes it. */
 const waitingFault = fc
@@ -230,7 +257,8 @@ export function scripts(maxCommands: number) {
   const lines = [
     ...repeated(3, rotation),
     ...repeated(2, cardFault),
-    ...repeated(4, faultyCall),
+    ...repeated(1, lies),
+    ...repeated(6, faultyCall),
     ...repeated(3, honestCall),
     ...repeated(2, burst),
     ...repeated(1, waitingFault),

@@ -16,7 +16,7 @@ export interface Surprise {
   readonly at: number;
   /** Until when the card must have been asked: the step's end, or what surprised it next. */
   readonly until: number;
-  /** Name of the error that it is, where it is one. */
+  /** Name of the error that it is, where it is one; a status is none, whatever the rules will say of it. */
   readonly error: string | undefined;
   /** Whether the step had to see it as one: no other step could have learnt the same just before. */
   readonly isCertain: boolean;
@@ -70,15 +70,8 @@ export function isLeased(call: CallExchange, step: Step): boolean {
 }
 
 /** The calls that were made for a step. */
-export function callsOf({ exchanges }: RunRecord, step: Step): readonly CallExchange[] {
-  return exchanges.filter((item): item is CallExchange => item.kind === "call" && isMadeFor(item, step));
-}
-
-function isMadeFor(call: CallExchange, step: Step): boolean {
-  if (call.stepId !== undefined) return call.stepId === step.id;
-  // A reply that is answered by a message reads its task again.
-  const isWithin = call.at > step.startedAt && call.at < endOf(step);
-  return step.kind === "reply" && call.taskId === step.taskId && isWithin;
+export function callsOf({ exchanges }: RunRecord, { id }: Step): readonly CallExchange[] {
+  return exchanges.filter((item): item is CallExchange => item.kind === "call" && item.stepId === id);
 }
 
 /** Everything in a run that had to be asked about, in order of the steps. */
@@ -163,9 +156,9 @@ function judgeSighting(
   const isUnheardOf = !plainStates.has(status.state) && !askingStates.has(status.state);
   if (!isUnheardOf && (!askingStates.has(status.state) || isSame(before, status))) return undefined;
   return {
-    label: status.state,
+    label: isUnheardOf ? "a state unheard of" : status.state,
     at,
-    error: isUnheardOf ? "LifecycleMismatchError" : undefined,
+    error: undefined,
     isCertain: !isContested(record, step, sighting),
   };
 }
@@ -174,10 +167,12 @@ function judgeSighting(
 function judgeUnsupported(record: RunRecord, step: Step, { at }: Sighting): Seen | undefined {
   const look = callsOf(record, step).find((item) => item.operation === "GetTask" && item.at > at);
   const end = look?.answer?.at ?? look?.failure?.at;
-  if (!look || end === undefined) return undefined;
+  const surprise = { label: "-32004", error: "UnsupportedOperationError" };
+  // Without an answer nobody knows whether the task is over, or when that was given up.
+  if (!look || end === undefined) return { ...surprise, at, isCertain: false };
   const state = look.sightings[0]?.status?.state;
   if (state !== undefined && finalStates.has(state)) return undefined;
-  return { label: "-32004", at: end, error: "UnsupportedOperationError", isCertain: true };
+  return { ...surprise, at: end, isCertain: true };
 }
 
 /** Whether another step may have learnt the same of the task meanwhile, so that it was no news. */

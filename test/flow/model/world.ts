@@ -31,8 +31,6 @@ import { traceOf } from "./trace.ts";
 /** How a run begins, and how it ends. */
 export interface WorldSettings extends RunSettings {
   readonly card: CardName;
-  /** Where credentials come from: nowhere, at once, or only when time passes; whoever asks twice gets others. */
-  readonly credentials: "none" | "fresh" | "slow";
   /** How the card's ETag is made. */
   readonly etag: "content" | "weak-version";
   /** What ends everything that is still under way: its signals, or the closing of the client. */
@@ -45,6 +43,8 @@ export interface Call {
   readonly pick: number;
   /** Whether a send waits until its task is settled. */
   readonly isBlocking?: boolean;
+  /** Budget of the whole call. */
+  readonly timeoutMs?: number | undefined;
   /** How many events are read off a stream. */
   readonly count?: number;
 }
@@ -141,18 +141,19 @@ export class World {
     const { kind, pick } = call;
     const plan = { holder: `plan-${this.#edition}`, pin: client.pin };
     const text = `message ${this.#steps.length}`;
+    const budget = call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs };
     switch (kind) {
       case "send": {
         const blocking = call.isBlocking === true;
         const label = `client.sendMessage(${blocking ? "blocking" : ""})`;
         return this.#begin({ kind, label, ...plan }, async (options) => {
-          const reply = await client.sendMessage(text, { ...options, blocking });
+          const reply = await client.sendMessage(text, { ...options, ...budget, blocking });
           return "task" in reply ? reply.task : undefined;
         });
       }
       case "stream":
         return this.#begin({ kind, label: "client.sendStreamingMessage()", ...plan }, async (options, id) =>
-          this.#keep(id, plan, await client.sendStreamingMessage(text, options)),
+          this.#keep(id, plan, await client.sendStreamingMessage(text, { ...options, ...budget })),
         );
       case "find": {
         const ids = ["ghost", ...this.agent.tasks.list().map((task) => task.id)];
@@ -204,6 +205,9 @@ export class World {
     const stream = pickFrom(this.#openStreams(), pick);
     if (!stream) return;
     stream.isOver = true;
+    const leftAt = this.#recorder.next();
+    for (const step of this.#steps)
+      if (step.stream === stream.opener && isPending(step)) step.leftAt = leftAt;
     // While an event is awaited, a generator can't be told to return.
     if (how === "close" || stream.isRead) stream.stream.close();
     else void stream.events.return?.();
@@ -375,7 +379,9 @@ export class World {
   /** What a signal can still end: steps under way, and open streams by the steps that opened them. */
   #abortable(): readonly Step[] {
     const openers = new Set(this.#openStreams().map(({ opener }) => opener));
-    return this.#steps.filter(({ id, settled, aborted }) => !aborted && (!settled || openers.has(id)));
+    return this.#steps.filter(
+      ({ id, settled, aborted, leftAt }) => !aborted && leftAt === undefined && (!settled || openers.has(id)),
+    );
   }
 
   #abort(id: string): void {

@@ -77,7 +77,7 @@ describe("what the rows cover", () => {
     expect(allReasons.filter((reason) => named(reason).length < 2)).toEqual([]);
   });
 
-  test("each posture is asked about a drift, and is in two rows or more that would go on under another", () => {
+  test("each posture is asked about a drift in two rows or more", () => {
     const names = Object.keys(postures);
     const counts = names.map(
       (name) => rows.filter(({ under, result }) => under === name && result !== "same").length,

@@ -189,4 +189,15 @@ export const interfaceRows: readonly Row[] = [
     result: "fail interface-moved",
     changes: ["unknown-changed cosmetic /supportedInterfaces"],
   },
+  {
+    says: "two interfaces change places and a third comes: the order is told as well",
+    was: [edit.interfaces(rpc(), rest)],
+    now: [edit.interfaces(rest, rpc(), rpc({ url: "https://agent.example/other" }))],
+    under: "degrade",
+    result: "fail content-changed",
+    changes: [
+      "interface-moved security /supportedInterfaces/0",
+      "capability-gained additive /supportedInterfaces/2",
+    ],
+  },
 ];

@@ -122,12 +122,12 @@ function createRow(faults: readonly Fault[]): Row {
   const keys = faults.find((fault) => fault.keys)?.keys;
   const name = (result = "") => result.split(" ")[1];
   return {
-    says: `${name(first)} is named before ${others.map(name).join(", ") || "nothing else"}`,
+    says: `${name(first)} is named before ${[...others.map(name), "content-changed"].join(", ")}`,
     ...(keys && { was: [edit.signed], keys }),
     now: faults.flatMap(({ now = [] }) => now),
     needs: Object.assign({}, ...faults.map(({ needs }) => needs)),
     under: "says repin",
-    rolledBack: faults.includes(older),
+    rolledBack: faults.some(({ rolledBack }) => rolledBack),
     result: first ?? "same",
     breaks: faults.flatMap(({ breaks = [] }) => breaks),
     changes: inCardOrder(faults.flatMap(({ changes = [] }) => changes)),

@@ -1,6 +1,9 @@
 import { edit, requirement, skill } from "../cards.ts";
 import type { Row } from "../row.ts";
 
+const cheap = skill("draft", { name: "Cheap", outputModes: ["text/plain"] });
+const dear = skill("draft", { name: "Dear", outputModes: ["application/json"] });
+
 /** Skills: matched by id, wherever they stand. */
 export const skillRows: readonly Row[] = [
   {
@@ -208,9 +211,6 @@ export const skillRows: readonly Row[] = [
   },
 ];
 
-const cheap = skill("draft", { name: "Cheap", outputModes: ["text/plain"] });
-const dear = skill("draft", { name: "Dear", outputModes: ["application/json"] });
-
 /** Ids that are there twice, or empty. */
 export const sharedIdRows: readonly Row[] = [
   {
@@ -264,5 +264,31 @@ export const sharedIdRows: readonly Row[] = [
     under: "says repin",
     result: "repin content-changed",
     changes: ["skill-removed breaking /skills/2"],
+  },
+  {
+    says: "the first of two unlike skills of one id goes away, and the other is unchanged",
+    was: [edit.skills(cheap, dear)],
+    now: [edit.skills(dear)],
+    needs: { skills: ["draft"] },
+    under: "degrade",
+    result: "repin content-changed",
+    changes: ["skill-removed breaking /skills/0"],
+  },
+  {
+    says: "one of two skills of one id gets a text that sorts elsewhere, and nothing but text changes",
+    was: [edit.skills(cheap, dear)],
+    now: [edit.skills({ ...cheap, name: "Zealous" }, dear)],
+    under: "degrade",
+    result: "repin content-changed",
+    changes: ["text-changed cosmetic /skills/0/name"],
+  },
+  {
+    says: "a skill of one id that asks for a key goes away beside one that does not: a loss, no change of security",
+    was: [edit.skills({ ...cheap, securityRequirements: [requirement({ key: [] })] }, dear)],
+    now: [edit.skills(dear)],
+    needs: { skills: ["draft"] },
+    under: "degrade",
+    result: "repin content-changed",
+    changes: ["skill-removed breaking /skills/0"],
   },
 ];

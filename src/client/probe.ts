@@ -1,0 +1,187 @@
+import { isSameOrigin } from "../card/interface.ts";
+import { SendOutcomeUnknownError } from "../errors/sending.ts";
+import { TimeoutError } from "../errors/transport.ts";
+import { joinRequirements } from "../lease/requirements.ts";
+import type { OperationName, Operations } from "../model/operations.ts";
+import type { CardPin } from "../model/pin.ts";
+import type { ProbeCheck, ProbeProgress, ProbeReport } from "../model/probe.ts";
+import type { ProbedCapability } from "../model/trust.ts";
+import { createProbeReport } from "../probe/report.ts";
+import { type ProbeAgent, runProbe } from "../probe/run.ts";
+import { check, checkProbe } from "../probe/verdict.ts";
+import { createScope } from "../util/abort.ts";
+import { isoTime } from "../util/clock.ts";
+import { createUuid } from "../util/uuid.ts";
+import { attemptCall } from "./attempt.ts";
+import type { Call, CallOptions } from "./call.ts";
+import { calleeOf } from "./callee.ts";
+import { checkLease, requirePinned } from "./check.ts";
+import { openIntent } from "./intent.ts";
+import { createMessage, impliedRequirements, type MessageInput } from "./message.ts";
+import { claimsHistory, effectiveCard } from "./pinned.ts";
+import type { LeaseHolder, Session } from "./session.ts";
+import { isUnknownOutcome } from "./surprise.ts";
+
+/** Options of a probe. */
+export interface ProbeOptions extends CallOptions {
+  /** The message that starts the task: something small and harmless that the agent can finish by itself. */
+  readonly message: MessageInput;
+  /** What to cover beside the lifecycle. @default what the card claims */
+  readonly capabilities?: readonly ProbedCapability[];
+  /** How long the task may take, in milliseconds. @default 120 000 */
+  readonly deadlineMs?: number;
+  /** Hears each step. */
+  readonly onProgress?: (progress: ProbeProgress) => void;
+}
+
+const defaultDeadlineMs = 120_000;
+
+/** Drives one task through its whole life, judges what was seen, and writes down what the agent earned by it. */
+export async function probeAgent(
+  session: Session,
+  plan: LeaseHolder,
+  options: ProbeOptions,
+): Promise<ProbeReport> {
+  const { clock, trust } = session;
+  const { pin } = plan;
+  const { deadlineMs = defaultDeadlineMs, onProgress } = options;
+  if (plan.ended) throw plan.ended;
+  const startedAt = isoTime(clock.now());
+  const capabilities = options.capabilities ?? claimed(pin);
+  const scope = createScope(clock, [options.signal, session.closed]);
+  scope.deadline(deadlineMs, () => new TimeoutError(pin.interface.url, "deadline", deadlineMs));
+  try {
+    const agent = await reach(session, plan, options, scope.signal);
+    const streams = capabilities.includes("streaming");
+    const run = await runProbe(agent, { streams, ...(onProgress ? { onProgress } : {}) });
+    const checks = [...checkProbe(effectiveCard(pin), run.transitions), ...run.checks, pushCheck(pin)];
+    const obstacles = obstaclesTo(session, pin, checks);
+    const covered = capabilities.filter((name) => isCovered(name, checks));
+    const promoted = obstacles.length === 0;
+    if (promoted) await trust.promote({ pin, capabilities: covered, originWaived: !isHome(session, pin) });
+    else trust.demote(pin, `a probe failed: ${obstacles.join("; ")}`);
+    await trust.settled();
+    return createProbeReport({
+      callee: calleeOf(pin),
+      protocolVersion: pin.protocolVersion,
+      digest: pin.digest,
+      startedAt,
+      endedAt: isoTime(clock.now()),
+      promoted,
+      obstacles: Object.freeze(obstacles),
+      capabilities: Object.freeze(covered),
+      checks: Object.freeze(checks),
+      transitions: Object.freeze([...run.transitions]),
+    });
+  } catch (error) {
+    throw scope.signal.aborted ? scope.signal.reason : error;
+  } finally {
+    scope.release();
+  }
+}
+
+/** The agent as the probe reaches it: under the plan's lease, and below handles. */
+async function reach(
+  session: Session,
+  plan: LeaseHolder,
+  options: ProbeOptions,
+  signal: AbortSignal,
+): Promise<ProbeAgent> {
+  const { message: input, headers } = options;
+  const message = createMessage(input, {}, { random: session.options.random });
+  const requirements = joinRequirements(plan.requirements, impliedRequirements(message, {}));
+  const callOptions: CallOptions = { signal, ...(headers ? { headers } : {}) };
+  const callOf = <O extends OperationName>(operation: O, request: Operations[O]["request"]): Call<O> => ({
+    operation,
+    request,
+    holder: plan,
+    requirements,
+    options: callOptions,
+    knowsTask: false,
+  });
+  requirePinned(session, "SendMessage", plan.pin, requirements);
+  const phase = { operation: "SendMessage", check: "before" } as const;
+  await checkLease(session, { holder: plan, requirements, phase, signal });
+
+  /** A probe is a send like any other: its intent is written down, and its outcome may be unknown. */
+  async function send<T>(exchange: () => Promise<T>): Promise<T> {
+    const intent = await openIntent(session, message, plan, requirements);
+    try {
+      const answer = await exchange();
+      await intent.close("answered");
+      return answer;
+    } catch (error) {
+      const isLost = isUnknownOutcome(error);
+      if (!signal.aborted) await intent.close(isLost ? "unknown" : "refused");
+      throw isLost ? new SendOutcomeUnknownError(message, error) : error;
+    }
+  }
+
+  return {
+    clock: session.clock,
+    signal,
+    unknownId: createUuid(session.options.random),
+    stream: () =>
+      send(() => {
+        requirePinned(session, "SendStreamingMessage", plan.pin, requirements);
+        const call = { ...callOf("SendStreamingMessage", { message }), message };
+        const exchange = (wire: Parameters<typeof session.binding.open>[2]) =>
+          session.binding.open("SendStreamingMessage", call.request, wire);
+        return attemptCall(session, call, { exchange, signal });
+      }),
+    send: () =>
+      send(async () => {
+        const call = {
+          ...callOf("SendMessage", { message, configuration: { returnImmediately: true } }),
+          message,
+        };
+        const exchange = (wire: Parameters<typeof session.binding.call>[2]) =>
+          session.binding.call("SendMessage", call.request, wire);
+        return (await attemptCall(session, call, { exchange, signal })).value;
+      }),
+    async get(id) {
+      const call = callOf("GetTask", { id });
+      const exchange = (wire: Parameters<typeof session.binding.call>[2]) =>
+        session.binding.call("GetTask", call.request, wire);
+      return (await attemptCall(session, call, { exchange, signal })).value;
+    },
+  };
+}
+
+/** What the card claims and a probe can show. */
+function claimed(pin: CardPin): ProbedCapability[] {
+  const { capabilities } = effectiveCard(pin);
+  return [
+    ...(capabilities.streaming ? (["streaming"] as const) : []),
+    ...(capabilities.pushNotifications ? (["pushNotifications"] as const) : []),
+    ...(claimsHistory(pin) ? (["history"] as const) : []),
+  ];
+}
+
+function pushCheck(pin: CardPin): ProbeCheck {
+  const detail = pin.capabilities.pushNotifications ? "no receiver" : "the card claims no push notifications";
+  return check("push-calls-back", "not-run", detail);
+}
+
+function isCovered(name: ProbedCapability, checks: readonly ProbeCheck[]): boolean {
+  const shownBy = {
+    streaming: "streaming-emits",
+    pushNotifications: "push-calls-back",
+    history: "history-grows",
+  } as const;
+  return checks.some((item) => item.name === shownBy[name] && item.outcome === "passed");
+}
+
+/** Why an agent is not promoted: a failed check, or an interface at another origin that nobody allowed. */
+function obstaclesTo(session: Session, pin: CardPin, checks: readonly ProbeCheck[]): string[] {
+  const failed = checks
+    .filter(({ outcome }) => outcome === "failed")
+    .map(({ name, detail }) => `${name}: ${detail}`);
+  const { origin } = new URL(pin.interface.url);
+  const isKnown = isHome(session, pin) || session.options.allowedOrigins.includes(origin);
+  return isKnown ? failed : [...failed, `the interface is at ${origin}, not at the card's own origin`];
+}
+
+function isHome(session: Session, pin: CardPin): boolean {
+  return isSameOrigin(session.source.url, pin.interface.url);
+}
