@@ -9,7 +9,8 @@ export default defineConfig({
   format: ["esm", "cjs"],
   target: "es2022",
   platform: "neutral",
-  dts: true,
+  // Consumers whose `lib` has no explicit resource management still read the declarations.
+  dts: { banner: '/// <reference lib="esnext.disposable" />' },
   clean: true,
   // Without splitting every door would carry its own copy of every class.
   splitting: true,

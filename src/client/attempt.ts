@@ -5,7 +5,7 @@ import type { AgentInterface } from "../model/card.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { defined } from "../util/freeze.ts";
-import { budgetOf, type Call } from "./call.ts";
+import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialHeaders } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
@@ -82,6 +82,8 @@ async function attemptAt<O extends OperationName, T>(
   const own = checkHeaders("headers", call.options.headers ?? {});
   const declared = declaredExtensions(pin.capabilities.extensions, options.extensions, call.requirements);
   const { firstByteMs, idleMs, firstEventMs } = options.timeouts;
+  // The lease may have ended while credentials were fetched or the intent was written.
+  if (checkOf(call) !== "none" && call.holder.ended) throw call.holder.ended;
   return exchange({
     interface: target,
     // Headers may carry secrets of the caller's own making, so they are bound to origins as credentials are.

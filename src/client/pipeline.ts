@@ -148,7 +148,7 @@ function closeIfStream(answer: unknown): void {
   }
 }
 
-/** What a failed exchange leads to: a drift with the failure as its cause, one more try with fresh credentials, or the failure. */
+/** What a failed exchange leads to: one more try with fresh credentials, or the end that {@link conclude} finds. */
 async function recover<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
@@ -156,28 +156,44 @@ async function recover<O extends OperationName, T>(
   failed: { error: unknown; exchange: (wire: BindingCall) => Promise<T>; intent: Intent | undefined },
 ): Promise<T> {
   const { error, exchange, intent } = failed;
-  if (isCallersAbort(scope)) throw scope.signal.reason;
-  if (error instanceof NotASurprise) throw error.error;
-  if (error instanceof CardDriftError) throw error;
-  const outcome =
-    call.message && isUnknownOutcome(error) ? new SendOutcomeUnknownError(call.message, error) : error;
-  await intent?.close(outcome === error ? "refused" : "unknown");
-  if (checkOf(call) === "none") throw outcome;
-  if (!isSurprise(error, call.knowsTask) || (await call.explains?.(error))) throw outcome;
-  await forcedCheck(session, call, scope.signal)(call.holder, outcome);
+  const { signal } = scope;
+  const outcome = await conclude(session, call, scope, failed);
   if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
   // 401 is a refusal before any work, so the same message may go once more, with the credentials of a second asking.
   await intent?.reopen();
   session.observer.emit("retry", { operation: call.operation, code: error.code, with: "credentials" });
   try {
-    const { signal } = scope;
     return await attemptCall(session, call, { exchange, signal, challenge: error.challenge ?? "" });
   } catch (again) {
-    const second =
-      call.message && isUnknownOutcome(again) ? new SendOutcomeUnknownError(call.message, again) : again;
-    await intent?.close(second === again ? "refused" : "unknown");
-    throw second;
+    throw await conclude(session, call, scope, { error: again, intent });
   }
+}
+
+/**
+ * What a failed exchange comes to: where a changed card would explain it, the card is asked first.
+ *
+ * @returns what is to be thrown when the card did not change.
+ * @throws the drift, with the failure as its cause; what says that there is no telling.
+ */
+async function conclude<O extends OperationName>(
+  session: Session,
+  call: Call<O>,
+  scope: Scope,
+  { error, intent }: { error: unknown; intent: Intent | undefined },
+): Promise<unknown> {
+  if (isCallersAbort(scope)) throw scope.signal.reason;
+  if (error instanceof NotASurprise) return error.error;
+  if (error instanceof CardDriftError || error === call.holder.ended) {
+    await intent?.close("refused");
+    return error;
+  }
+  const isLost = call.message && isUnknownOutcome(error);
+  const outcome = isLost ? new SendOutcomeUnknownError(call.message, error) : error;
+  await intent?.close(isLost ? "unknown" : "refused");
+  const isSuspicious = checkOf(call) !== "none" && isSurprise(error, call.knowsTask);
+  if (!isSuspicious || (await call.explains?.(error))) return outcome;
+  await forcedCheck(session, call, scope.signal)(call.holder, outcome);
+  return outcome;
 }
 
 /** Checks the card for a call; a pin that the posture moved must still allow it. */

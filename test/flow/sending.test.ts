@@ -688,3 +688,23 @@ test("a drift that is found after a message left says first that the message may
     cause: { name: "SendOutcomeUnknownError" },
   });
 });
+
+test("a message whose lease ends while its credentials are fetched does not leave", async () => {
+  const { agent, connect } = setUp();
+  let release = () => {};
+  const client = await connect({
+    credentials: () =>
+      new Promise((resolve) => {
+        release = () => resolve({ headers: { authorization: "Bearer late" } });
+      }),
+  });
+  const first = caught(client.sendMessage("waits for its credentials"), CardDriftError);
+  await new Promise((resolve) => setImmediate(resolve));
+  const releaseFirst = release;
+  agent.rotateCard((card) => ({ ...card, description: "another" }));
+  const second = await caught(client.sendMessage("sees the drift"));
+  releaseFirst();
+
+  expect(await first).toBe(second);
+  expect(agent.calls()).toEqual([]);
+});

@@ -76,14 +76,10 @@ export const sentOnce: Invariant = ({ exchanges }) => {
 export const knownIfUnsent: Invariant = (record) =>
   record.steps.flatMap((step) => {
     if (nameOf(errorOf(step)) !== "SendOutcomeUnknownError") return [];
-    const sent = callsOf(record, step.stream === undefined ? step : openerOf(record, step)).filter(
-      ({ operation }) => sends.has(operation),
-    );
-    const isOpen = sent.some(({ answer, failure, sightings }) => {
-      const isRefused = failure?.how === "refused" || answer?.status === 401 || sightings[0]?.code === 401;
-      return !isRefused;
-    });
-    return isOpen ? [] : [`${step.label} has an unknown outcome, and nothing was sent that was not refused`];
+    const sent = callsOf(record, openerOf(record, step)).filter(({ operation }) => sends.has(operation));
+    return sent.some((call) => !isRefused(call))
+      ? []
+      : [`${step.label} has an unknown outcome, and nothing was sent that was not refused`];
   });
 
 /** A send that may have been taken is not called safe to repeat. */
@@ -92,16 +88,23 @@ export const noFalseSafety: Invariant = (record) =>
     const error = errorOf(step);
     if (!isA2ALeaseError(error) || error.retry !== "safe" || error instanceof LeaseUnverifiableError)
       return [];
-    if (!["send", "reply", "stream"].includes(step.kind)) return [];
-    const isOpen = callsOf(record, step).some(({ operation, answer, failure, sightings }) => {
-      if (!sends.has(operation) || failure?.how === "refused") return false;
-      const code = sightings[0]?.code;
-      const isRefused = code !== undefined && code !== -32603 && code !== -32006;
-      return !isRefused && !(answer && answer.status >= 400 && answer.status < 500 && answer.status !== 408);
+    const isOpen = callsOf(record, openerOf(record, step)).some((call) => {
+      if (!sends.has(call.operation) || isRefused(call)) return false;
+      // Once the task is known, reading on is safe.
+      return step.stream === undefined || call.sightings.every(({ taskId }) => taskId === undefined);
     });
     return isOpen ? [`${step.label} may have been taken, and ${error.name} calls it safe to repeat`] : [];
   });
 
+/** Whether a send was turned down for certain, or never left. */
+function isRefused({ answer, failure, sightings }: CallExchange): boolean {
+  const code = sightings[0]?.code;
+  const isByCode = code !== undefined && code !== -32603 && code !== -32006;
+  const isByStatus = answer !== undefined && answer.status >= 400 && answer.status < 500;
+  return failure?.how === "refused" || isByCode || (isByStatus && answer.status !== 408);
+}
+
+/** The step whose calls a step depends on: for an event of a stream, the one that opened it. */
 function openerOf({ steps }: RunRecord, step: Step): Step {
   return steps.find(({ id }) => id === step.stream) ?? step;
 }
@@ -111,7 +114,7 @@ export const readAfterSurprise: Invariant = (record) => {
   const reads = cardReadsOf(record);
   const missed = surprisesOf(record)
     .filter((item) => mustBeChecked(record, item, reads) && readsFor(item, reads).length === 0)
-    .filter(({ step, error }) => !isHeldBack(record, step, error))
+    .filter((item) => !isHeldBack(record, item.step, item.error) && !isOutOfTime(item, reads))
     .map(
       ({ label, step }) => `${label} surfaced from ${step.label} (${said(step)}) without a forced card read`,
     );
@@ -322,6 +325,8 @@ function leaseEndOf(record: RunRecord, holder: string | undefined) {
 function mustBeChecked(record: RunRecord, surprise: Surprise, reads: readonly CardRead[]): boolean {
   const { step, isCertain, isAlongside, error } = surprise;
   if (!isCertain || !step.settled || isGivenUp(step)) return false;
+  // What comes in on a stream whose lease is over tells nobody anything.
+  if ((leaseEndOf(record, step.holder)?.at ?? surprise.until) < surprise.at) return false;
   if (!isAlongside) return true;
   const thrown = errorOf(step);
   // What was answered is withheld, unseen, where the check that went with the call failed.
@@ -349,6 +354,16 @@ function isHeldBack(record: RunRecord, step: Step, error: string | undefined): b
   if (!settled || !(thrown instanceof LeaseUnverifiableError)) return false;
   const isOfSurprise = error === undefined || hasCause(thrown, error);
   return isOfSurprise && isGateClosed(record, settled.at, settled.atMs);
+}
+
+/** Whether a step's own time ran out while it waited for its reading, and it said so, and of what surprise. */
+function isOutOfTime({ step, at, error }: Surprise, reads: readonly CardRead[]): boolean {
+  const thrown = errorOf(step);
+  const isSaid = thrown instanceof LeaseUnverifiableError && (error === undefined || hasCause(thrown, error));
+  const isWaiting = reads.some(
+    ({ from, until = Number.POSITIVE_INFINITY }) => from < endOf(step) && until > at,
+  );
+  return isSaid && isWaiting;
 }
 
 function readsFor({ at, until }: Surprise, reads: readonly CardRead[]): readonly CardRead[] {

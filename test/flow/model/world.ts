@@ -348,7 +348,7 @@ export class World {
       return stream.task;
     });
     const aborted = this.#steps.find(({ id }) => id === opener)?.aborted;
-    if (aborted) step.aborted = aborted;
+    if (aborted) Object.assign(step, { aborted, leftAt: aborted.at });
     return step;
   }
 
