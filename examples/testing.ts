@@ -1,22 +1,15 @@
 /** How to test a planner against an agent that does as it is told: no network, no waiting. */
+// #region testing
 import assert from "node:assert/strict";
-import type { A2AClient } from "a2a-lease";
+import { type A2AClient, CardDriftError, createClient, SendOutcomeUnknownError } from "a2a-lease";
+import { answer, createScriptedAgent, createTestClock, step } from "a2a-lease/testing";
 
 /** The planner under test: it has a text summarized, and answers a question on the way. */
-async function summarize(client: A2AClient, text: string): Promise<string> {
-  const requires = { skills: ["summarize"] };
-  const reply = await client.sendMessage(text, { requires, blocking: true });
-  if (!("task" in reply)) return "the agent did not make a task of it";
-  const { task } = reply;
-  if (task.state === "TASK_STATE_INPUT_REQUIRED") await task.sendMessage("Everything", { blocking: true });
-  return task.artifacts
-    .flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))
-    .join("");
+async function summarize(client: A2AClient, text: string): Promise<string | undefined> {
+  const outcome = await client.delegate(text, { requires: { skills: ["summarize"] } });
+  const settled = outcome.status === "input-required" ? await outcome.reply("Everything.") : outcome;
+  return settled.status === "completed" ? settled.text : undefined;
 }
-
-// #region testing
-import { CardDriftError, createClient, SendOutcomeUnknownError } from "a2a-lease";
-import { answer, createScriptedAgent, createTestClock, step } from "a2a-lease/testing";
 
 const clock = createTestClock();
 const agent = createScriptedAgent({ clock });
@@ -30,9 +23,10 @@ agent.planNext([
   step.completed(),
 ]);
 assert.equal(await summarize(client, "A long text"), "All is well.");
+assert.equal(agent.acceptedMessageIds.length, 2);
 
 // The agent takes the message, and its reply is lost. The planner must not send again by itself.
-agent.once("SendMessage", answer.acceptThenReset());
+agent.once("SendStreamingMessage", answer.acceptThenReset());
 await assert.rejects(summarize(client, "A long text"), SendOutcomeUnknownError);
 assert.equal(agent.acceptedMessageIds.length, 3);
 

@@ -89,6 +89,7 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
+    sent: call.headers,
     body,
     ...(failure === undefined ? {} : { failure }),
   });

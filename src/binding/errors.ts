@@ -21,7 +21,7 @@ import {
 } from "../errors/protocol.ts";
 import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut } from "../util/redact.ts";
+import { cut, secretsIn } from "../util/redact.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
 
 /** An answer that is an error, whichever binding carried it. */
@@ -42,6 +42,8 @@ export interface ErrorAnswer {
   readonly challenge?: string;
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** Headers that the request carried: an agent may give a secret of ours back. */
+  readonly sent?: Readonly<Record<string, string>>;
 }
 
 type ProtocolErrorClass = new (remote: RemoteErrorDetails) => AnyA2ALeaseError;
@@ -78,7 +80,8 @@ const ownDomain = "a2a-protocol.org";
  * another domain comes after the codes, since its words may mean something else there; and a 401 or 403 stands unless
  * the answer names an error of A2A itself, since frameworks put generic codes beside it.
  */
-export function errorOf(answer: ErrorAnswer): AnyA2ALeaseError {
+export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
+  const answer = withoutSecrets(given);
   const { failure, httpStatus } = answer;
   const reasons = failure?.reasons ?? [];
   const own = reasons.filter(({ domain }) => domain === undefined || domain === ownDomain);
@@ -93,15 +96,26 @@ export function errorOf(answer: ErrorAnswer): AnyA2ALeaseError {
   const generic = (code === undefined ? undefined : byCode.get(code)) ?? find(reasons);
   if (generic) return new generic(detailsOf(answer));
   if (code !== undefined && code >= 100 && code <= 599) {
-    return (
-      refusalOf(answer, code) ?? new GatewayError(code, failure?.message ?? "no message", answer.retryAfterMs)
-    );
+    // Whoever says so, it is not the agent's HTTP layer: whether the agent took the message nobody knows.
+    return new GatewayError(code, failure?.message ?? "no message", answer.retryAfterMs);
   }
   // An unknown code below zero is a JSON-RPC error that the spec does not name; any other one decides nothing.
   const isUndecided = code === undefined || code >= 0;
   return httpStatus !== undefined && isUndecided
     ? statusError(answer, httpStatus)
     : new UnknownProtocolError(detailsOf(answer));
+}
+
+/** An answer without the secrets that went out with its request. */
+function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
+  const secrets = secretsIn(answer.sent ?? {});
+  const { failure, body, challenge } = answer;
+  const text = JSON.stringify({ failure, body, challenge });
+  const struck = secrets.reduce(
+    (rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), "***"),
+    text,
+  );
+  return struck === text ? answer : { ...answer, ...JSON.parse(struck) };
 }
 
 function find(reasons: readonly ErrorReason[]): ProtocolErrorClass | undefined {

@@ -16,6 +16,8 @@ interface Accepted<O extends OperationName> {
   readonly operation: O;
   readonly id: number;
   readonly response: HttpResponse;
+  /** Headers that the request carried. */
+  readonly sent: Readonly<Record<string, string>>;
 }
 
 const jsonType = "application/json";
@@ -46,7 +48,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
       firstByteMs: call.timeouts.firstByteMs,
     });
     if (!isSuccess(response)) throw await readErrorAnswer(operation, response, { call, options });
-    return { operation, id, response };
+    return { operation, id, response, sent: call.headers };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */
@@ -54,11 +56,11 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     accepted: Accepted<O>,
     call: BindingCall,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
-    const { operation, id, response } = accepted;
+    const { operation, id, response, sent } = accepted;
     const { value, snippet, deviations } = await readJsonAnswer(response, call, options);
     const envelope = readEnvelope(value, id);
     if (envelope.kind === "error")
-      throw errorOf({ operation, ...headOf(response), failure: envelope.failure });
+      throw errorOf({ operation, ...headOf(response), failure: envelope.failure, sent });
     if (envelope.kind === "none") throw new MalformedResponseError([envelope.issue], snippet);
     const reading = readResponse(operation, envelope.result, "$.result");
     if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
@@ -91,9 +93,10 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
 }
 
 /** A frame is a JSON-RPC response to the request that opened the stream; an error in it is the error of the call. */
-function readFrame(wire: unknown, { operation, id, response }: Accepted<StreamingOperation>): Frame {
+function readFrame(wire: unknown, { operation, id, response, sent }: Accepted<StreamingOperation>): Frame {
   const envelope = readEnvelope(wire, id);
-  if (envelope.kind === "error") throw errorOf({ operation, ...headOf(response), failure: envelope.failure });
+  if (envelope.kind === "error")
+    throw errorOf({ operation, ...headOf(response), failure: envelope.failure, sent });
   if (envelope.kind === "none") return { ok: false, reason: textOf(envelope.issue) };
   const reading = readResponse(operation, envelope.result, "$.result");
   if (!reading.ok) return { ok: false, reason: reading.issues.map(textOf).join("; ") };

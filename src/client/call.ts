@@ -47,3 +47,19 @@ export function budgetOf<O extends OperationName>(session: Session, call: Call<O
   const usual = call.message ? defaultSendMs : defaultReadMs;
   return call.options.timeoutMs ?? session.options.timeouts.totalMs ?? usual;
 }
+
+/**
+ * Checks the options of a call.
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkCallOptions({ timeoutMs, signal }: CallOptions): void {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+    throw new TypeError(
+      `timeoutMs: found ${String(timeoutMs)}, wanted a number of milliseconds of at least 0`,
+    );
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw new TypeError("signal: wanted an AbortSignal");
+  }
+}

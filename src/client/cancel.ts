@@ -6,6 +6,7 @@ import { sleep } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { HandleParts } from "./handle.ts";
+import type { Mark } from "./judged.ts";
 import { callOnce } from "./pipeline.ts";
 import { salvageTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
@@ -47,6 +48,7 @@ async function requestCancel(
   options: CancelOptions,
 ): Promise<Task | undefined> {
   const { tracked, holder } = parts;
+  const { mark } = tracked;
   const { taskId, task } = tracked.record;
   const call = {
     operation: "CancelTask",
@@ -59,7 +61,7 @@ async function requestCancel(
   try {
     return await callOnce(session, call, async ({ answer }) => {
       tracked.note(answer.deviations);
-      return take(parts, answer.value);
+      return take(parts, answer.value, mark);
     });
   } catch (error) {
     if (error instanceof TaskNotCancelableError) return (await look(session, parts, options)) ?? fail(error);
@@ -71,24 +73,33 @@ async function requestCancel(
 /** Reads the task under no lease; `undefined` when the agent no longer knows it. */
 async function look(session: Session, parts: HandleParts, options: CancelOptions): Promise<Task | undefined> {
   const { signal, headers } = options;
+  const { mark } = parts.tracked;
   try {
     const { taskId } = parts.tracked.record;
     const { task } = await salvageTask(session, parts.holder, taskId, defined({ signal, headers }));
-    return await take(parts, task);
+    return await take(parts, task, mark);
   } catch (error) {
     if (error instanceof TaskNotFoundError) return undefined;
     throw error;
   }
 }
 
-/** Folds in what was seen on the way out, as far as it is over; a question asked meanwhile stays withheld. */
-async function take(parts: HandleParts, task: Task): Promise<Task> {
+/** Folds in what was seen on the way out, as far as it is over; what asks for the card first stays withheld. */
+async function take({ tracked, holder }: HandleParts, task: Task, mark: Mark): Promise<Task> {
   const { state } = task.status;
-  if (state === "TASK_STATE_CANCELED" || state === "TASK_STATE_FAILED" || state === "TASK_STATE_COMPLETED") {
+  const isNewRefusal = state === "TASK_STATE_REJECTED" && tracked.last?.state !== state;
+  if (isTerminalState(state) && !isNewRefusal) {
     const omissions = { history: true };
-    await receiveTask(task, { ...parts, source: "cancel", forceCheck: async () => {}, omissions });
+    await receiveTask(task, {
+      tracked,
+      holder,
+      source: "cancel",
+      forceCheck: async () => {},
+      omissions,
+      mark,
+    });
   } else {
-    parts.tracked.judge({ ...parts.tracked.observe(task, "cancel"), state: "TASK_STATE_WORKING" });
+    tracked.judge({ ...tracked.observe(task, "cancel"), state: "TASK_STATE_WORKING" }, { mark });
   }
   return task;
 }

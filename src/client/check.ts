@@ -82,7 +82,7 @@ async function checkExtended(session: Session, request: CheckRequest): Promise<v
   let live: PinnedExtendedCard | undefined;
   try {
     const kind = phase.check === "forced" ? "forced" : "ordinary";
-    live = await readExtendedShared(session, holder, kind, signal);
+    live = await readExtendedShared(session, pin, kind, signal);
   } catch (failure) {
     if (signal.aborted) throw signal.reason;
     const details = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };

@@ -12,12 +12,13 @@ import { type Clock, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
 import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
+import { boundLedger } from "./bound-ledger.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialHeaders } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
-import type { Session } from "./session.ts";
+import { cardKeyOf, type Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 
 /**
@@ -45,15 +46,17 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
   try {
     const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
     const found = await findCard(source, resolved, http, scope.signal);
+    const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const session: Session = {
       options: resolved,
       source: found.source,
+      cardKey: cardKeyOf(found.source.url),
       binding: createJsonRpcBinding({ http, clock: resolved.clock, limits: resolved.limits }),
-      ledger: resolved.ledger,
+      ledger,
       clock: resolved.clock,
       credentials: found.credentials,
       observer: createObserver(resolved.clock, found.source.url),
-      trust: createTrustBook(resolved.ledger, resolved.clock),
+      trust: createTrustBook(ledger, resolved.clock),
       closed: closing.signal,
       lastReading: {
         kind: "card",

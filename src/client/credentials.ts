@@ -2,6 +2,7 @@ import { AuthenticationError, CredentialOriginError } from "../errors/auth.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { SecurityRequirement, SecurityScheme } from "../model/security.ts";
 import { withSignal } from "../util/abort.ts";
+import { isRecord } from "../util/freeze.ts";
 import { checkHeaders } from "./headers.ts";
 
 /** What an agent wants for authentication, as far as its card says. */
@@ -81,22 +82,29 @@ export async function credentialHeaders(
     signal,
     ...(challenge === undefined ? {} : { challenge }),
   };
-  const given = await ask(credentials, context, request.url);
-  return given ? checkHeaders("credentials", given.headers) : {};
+  return headersOf(await ask(credentials, context, request.url));
 }
 
-async function ask(provider: CredentialProvider, context: CredentialContext, url: string) {
+async function ask(provider: CredentialProvider, context: CredentialContext, url: string): Promise<unknown> {
   try {
     // A function that never answers must not hold up a caller who gave up.
-    return await withSignal(provider(context), context.signal);
-  } catch (cause) {
+    return await withSignal(Promise.resolve(provider(context)), context.signal);
+  } catch (failure) {
     if (context.signal.aborted) throw context.signal.reason;
-    throw new AuthenticationError(url, {
-      challenge: context.challenge,
-      found: "the credentials function threw",
-      cause,
-    });
+    // What it threw may hold the very secrets that it works with: only its words go on, redacted.
+    const found = `the credentials function threw ${failure instanceof Error ? failure.message : "no error"}`;
+    throw new AuthenticationError(url, { challenge: context.challenge, found });
   }
+}
+
+/** What a credentials function gave, as headers; nothing is left out in silence. */
+function headersOf(given: unknown): Readonly<Record<string, string>> {
+  if (given === undefined) return {};
+  const headers = isRecord(given) ? given.headers : undefined;
+  if (headers instanceof Headers) return checkHeaders("credentials", Object.fromEntries(headers));
+  if (!isRecord(headers))
+    throw new TypeError("credentials: the function gave no { headers }, wanted them or undefined");
+  return checkHeaders("credentials", headers as Record<string, string>);
 }
 
 /** Whether other credentials can be had after a refusal. */

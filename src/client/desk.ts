@@ -84,10 +84,10 @@ export class TaskDesk {
   async #track(taskId: string): Promise<TrackedTask | undefined> {
     const held = this.#tracked.get(taskId);
     if (held) return held;
-    const { ledger, options, source } = this.#session;
+    const { ledger, options, cardKey } = this.#session;
     let entry: LedgerEntry | undefined;
     try {
-      entry = await ledger.read(taskKey(source.url ?? "", options.principal, taskId));
+      entry = await ledger.read(taskKey(cardKey, options.principal, taskId));
     } catch (error) {
       throw asLedgerError("read a task", error);
     }
@@ -101,13 +101,13 @@ export class TaskDesk {
   }
 
   #begin(taskId: string, contextId: string | undefined, plan: LeasePlan): TrackedTask {
-    const { options, source, clock } = this.#session;
+    const { options, cardKey, clock } = this.#session;
     const tracked = new TrackedTask(
       this.#session,
       Object.freeze({
         kind: "task",
         schema: 1,
-        cardUrl: source.url ?? "",
+        cardUrl: cardKey,
         principal: options.principal,
         taskId,
         ...(contextId === undefined ? {} : { contextId }),

@@ -1,3 +1,5 @@
+import { withSignal } from "../util/abort.ts";
+import { isRecord } from "../util/freeze.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { HandleEntry } from "./handle.ts";
 import type { MessageInput } from "./message.ts";
@@ -19,7 +21,7 @@ export async function findEntry(
   taskId: string,
   signal: AbortSignal | undefined,
 ): Promise<{ entry: HandleEntry; isChecked: boolean }> {
-  const known = await desk.find(taskId);
+  const known = await withSignal(desk.find(taskId), signal);
   if (known) return { entry: known, isChecked: false };
   const { requirements, policy } = plan;
   const pin = await pinLiveCard(session, "ordinary", requirements, signal);
@@ -34,8 +36,11 @@ export async function findSender(
   input: MessageInput,
   signal: AbortSignal | undefined,
 ): Promise<Sender> {
-  const taskId = typeof input === "object" && "taskId" in input ? input.taskId : undefined;
+  const taskId = isRecord(input) && typeof input.taskId === "string" ? input.taskId : undefined;
   if (taskId === undefined) return { holder: context.plan };
-  const { entry } = await findEntry(context, taskId, signal);
+  const known = await withSignal(context.desk.find(taskId), signal);
+  // A task that nobody knows would be sent to under the plan, and the plan is over.
+  if (!known && context.plan.ended) throw context.plan.ended;
+  const { entry } = known ? { entry: known } : await findEntry(context, taskId, signal);
   return { holder: entry.holder, task: entry };
 }

@@ -4,11 +4,12 @@ import { shapeCard } from "../card/parse.ts";
 import { AuthenticationError } from "../errors/auth.ts";
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { MalformedResponseError, TimeoutError } from "../errors/transport.ts";
-import type { PinnedExtendedCard } from "../model/pin.ts";
+import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import { createScope } from "../util/abort.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { attemptCall } from "./attempt.ts";
 import { budgetOf, type Call, type CallOptions } from "./call.ts";
+import { holdPin } from "./holder.ts";
 import { publicCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
@@ -24,25 +25,25 @@ const flights = new WeakMap<Session, Map<string, Join>>();
  */
 export function readExtendedShared(
   session: Session,
-  holder: LeaseHolder,
+  pin: CardPin,
   kind: "ordinary" | "forced",
   signal: AbortSignal,
 ): Promise<PinnedExtendedCard | undefined> {
   const known = flights.get(session) ?? new Map<string, Join>();
   flights.set(session, known);
-  const key = JSON.stringify(holder.pin.interface);
-  const join = known.get(key) ?? createFlights((_kind, shared) => read(session, holder, { signal: shared }));
+  const key = JSON.stringify(pin.interface);
+  const join = known.get(key) ?? createFlights((_kind, shared) => read(session, pin, { signal: shared }));
   known.set(key, join);
   return join(kind, signal);
 }
 
 async function read(
   session: Session,
-  holder: LeaseHolder,
+  pin: CardPin,
   options: CallOptions,
 ): Promise<PinnedExtendedCard | undefined> {
   try {
-    return await readExtended(session, holder, options);
+    return await readExtended(session, pin, options);
   } catch (error) {
     if (error instanceof AuthenticationError) return undefined;
     throw error;
@@ -52,20 +53,21 @@ async function read(
 /** Reads the extended card, verified and frozen before anybody sees it. Throws as {@link readExtendedShared} does. */
 export async function readExtended(
   session: Session,
-  holder: LeaseHolder,
+  pin: CardPin,
   options: CallOptions,
 ): Promise<PinnedExtendedCard> {
   const call: Call<"GetExtendedAgentCard"> = {
     operation: "GetExtendedAgentCard",
     request: {},
-    holder,
+    // A card read depends on no lease, so nobody's lease can end by it.
+    holder: holdPin(pin),
     requirements: {},
     options,
     knowsTask: false,
   };
   const scope = createScope(session.clock, [options.signal, session.closed]);
   const totalMs = budgetOf(session, call);
-  scope.deadline(totalMs, () => new TimeoutError(holder.pin.interface.url, "total", totalMs));
+  scope.deadline(totalMs, () => new TimeoutError(pin.interface.url, "total", totalMs));
   try {
     const answer = await attemptCall(session, call, {
       exchange: (wire) => session.binding.call("GetExtendedAgentCard", {}, wire),
@@ -73,7 +75,7 @@ export async function readExtended(
     });
     const json = answer.wire;
     if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);
-    const { card } = shapeCard(json, "", holder.pin.interface.url);
+    const { card } = shapeCard(json, "", pin.interface.url);
     return deepFreeze({ ...digestsOf(json, card), card: json });
   } finally {
     scope.release();
@@ -94,6 +96,6 @@ export async function adoptExtended(
   if (publicCard(pin).capabilities.extendedAgentCard !== true) {
     throw new CapabilityMissingError("extendedAgentCard", "GetExtendedAgentCard", pin.digest);
   }
-  const extended = await readExtended(session, holder, options);
+  const extended = await readExtended(session, pin, options);
   await holder.replacePin(Object.freeze({ ...holder.pin, extended }));
 }

@@ -1,7 +1,8 @@
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
-import { isTerminalState } from "../model/states.ts";
+import { StreamInterruptedError, StreamStalledError } from "../errors/transport.ts";
+import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { sleep } from "../util/abort.ts";
 import { backoffMs, isTransient } from "./backoff.ts";
@@ -50,15 +51,15 @@ export async function* followTask(
   let streams = 0;
   let fruitless = 0;
   let wasCut = false;
+  let wasSilent = false;
   let canStream = effectiveCard(entry.holder.pin).capabilities.streaming === true;
 
   /** Reads the task itself and tells what is missing. */
   async function* read(isAfterCut: boolean): AsyncGenerator<TaskUpdate> {
     await getTask(session, entry, options);
     onSeen?.("poll");
-    const missing = told.missing(isAfterCut);
-    if (missing.length > 0) fruitless = 0;
-    yield* missing;
+    fruitless = 0;
+    yield* told.missing(isAfterCut);
   }
 
   /** One stream from its first event to its end. */
@@ -73,16 +74,26 @@ export async function* followTask(
       isFirst = false;
       yield* updates;
     }
+    // What somebody else was faster to see has to be told here too.
+    yield* told.missing(false);
   }
 
   async function pause(error: unknown): Promise<void> {
     fruitless += 1;
-    if (fruitless >= maxAttempts) throw error;
+    // An agent may end its streams while it waits for the caller, and that can take as long as it wants.
+    const isWaiting = error instanceof StreamInterruptedError && isInterruptedState(entry.handle.state);
+    if (fruitless >= maxAttempts && !isWaiting) throw error;
     await sleep(clock, backoffMs(fruitless - 1, { ...streamBackoff, random, error }), signal);
   }
 
   while (canStream) {
     try {
+      if (wasSilent) {
+        // A stream may have nothing to say for as long as the task works; the task itself tells whether it does.
+        wasSilent = false;
+        yield* read(true);
+        if (isOver()) return;
+      }
       stream ??= await subscribeToTask(session, entry, { ...options, settle });
       streams += 1;
       yield* readStream(stream);
@@ -97,6 +108,7 @@ export async function* followTask(
         throw error;
       } else {
         wasCut ||= streams > 0;
+        wasSilent = error instanceof StreamStalledError;
         await pause(error);
       }
     } finally {

@@ -8,6 +8,8 @@ import type { TaskRecord } from "../model/record.ts";
 import type { TaskState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import type { TaskUpdate } from "../model/update.ts";
+import { onAbort } from "../util/abort.ts";
+import { iterableOnce } from "../util/iterate.ts";
 import type { CallOptions } from "./call.ts";
 import type { Holder } from "./holder.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
@@ -74,26 +76,29 @@ export interface HandleActions {
 export class TaskHandle {
   readonly #actions: HandleActions;
   readonly #entry: HandleEntry;
+  /** What was known when the lease ended: what others learn of the task after that is under another card. */
+  #sealed: TaskRecord | undefined;
 
   /** @internal */
   constructor(actions: HandleActions, parts: HandleParts) {
     this.#actions = actions;
     this.#entry = { ...parts, handle: this };
+    onAbort(parts.holder.signal, () => this.#seal());
   }
 
   /** The task's id. */
   get id(): string {
-    return this.#entry.tracked.record.taskId;
+    return this.#record.taskId;
   }
 
   /** The context that the task belongs to, once it is known. */
   get contextId(): string | undefined {
-    return this.#entry.tracked.record.contextId;
+    return this.#record.contextId;
   }
 
   /** The task as it was last seen, frozen; `undefined` until it was. */
   get task(): Task | undefined {
-    return this.#entry.tracked.record.task;
+    return this.#record.task;
   }
 
   /** The state it was last seen in; `TASK_STATE_UNSPECIFIED` until it was. */
@@ -103,12 +108,12 @@ export class TaskHandle {
 
   /** Its outputs so far, frozen. */
   get artifacts(): readonly Artifact[] {
-    return this.#entry.tracked.artifacts;
+    return this.#sealed ? (this.#sealed.task?.artifacts ?? []) : this.#entry.tracked.artifacts;
   }
 
   /** What broke the spec on the way and could be read. */
   get deviations(): readonly Deviation[] {
-    return this.#entry.tracked.record.deviations;
+    return this.#record.deviations;
   }
 
   /** What the task was planned against. Never changes: another pin is another handle. */
@@ -156,7 +161,7 @@ export class TaskHandle {
    * again without any progress.
    */
   follow(options: FollowOptions = {}): AsyncIterable<TaskUpdate> {
-    return this.#actions.follow(this.#entry, options);
+    return iterableOnce("what follow() gives", this.#actions.follow(this.#entry, options));
   }
 
   /**
@@ -200,7 +205,12 @@ export class TaskHandle {
    * TaskForgottenError; the protocol and transport errors.
    */
   async cancel(options: CancelOptions = {}): Promise<this> {
-    await this.#actions.cancel(this.#entry, options);
+    try {
+      await this.#actions.cancel(this.#entry, options);
+    } finally {
+      // What the task came to by being cancelled depends on no card.
+      if (this.#sealed) this.#seal();
+    }
     return this;
   }
 
@@ -226,6 +236,14 @@ export class TaskHandle {
 
   /** The record of the task: pin, requirements, last state, deviations. Holds no secret. */
   toJSON(): TaskRecord {
-    return this.#entry.tracked.record;
+    return Object.freeze({ ...this.#record, pin: this.pin });
+  }
+
+  get #record(): TaskRecord {
+    return this.#sealed ?? this.#entry.tracked.record;
+  }
+
+  #seal(): void {
+    this.#sealed = this.#entry.tracked.record;
   }
 }

@@ -70,3 +70,14 @@ export function createHolder(parts: HolderParts): Holder {
     },
   };
 }
+
+/** Holds a pin for one read that is not under a lease; nobody hears of it. */
+export function holdPin(pin: CardPin): Holder {
+  return createHolder({
+    pin,
+    requirements: {},
+    policy: { posture: "fail-closed", compare: "content" },
+    observer: { on: () => () => {}, emit: () => {} },
+    renegotiate: () => Promise.reject(new TypeError("a pin without a plan can't be renegotiated")),
+  });
+}

@@ -8,7 +8,7 @@ import type { LeaseHolder, Session } from "./session.ts";
 
 /** The intent to send one message, in the ledger before it leaves. */
 export interface Intent {
-  /** Says what became of it. */
+  /** Says what became of it; never fails. */
   close(state: Exclude<IntentState, "open">): Promise<void>;
   /** Says that the same message leaves once more. */
   reopen(): Promise<void>;
@@ -25,8 +25,8 @@ export async function openIntent(
   holder: LeaseHolder,
   requirements: CardRequirements,
 ): Promise<Intent> {
-  const { ledger, clock, options, source } = session;
-  const cardUrl = source.url ?? "";
+  const { ledger, clock, options } = session;
+  const cardUrl = session.cardKey;
   const key = intentKey(cardUrl, options.principal, message.messageId);
   const { contextId, taskId } = message;
   let entry: LedgerEntry | undefined;
@@ -55,5 +55,10 @@ export async function openIntent(
   }
 
   await write("open");
-  return { close: write, reopen: () => write("open") };
+  return {
+    // What became of the message is known by now, and must not give way to a failure to write it down: an intent that
+    // stays open is looked up again.
+    close: (state) => write(state).catch(() => {}),
+    reopen: () => write("open"),
+  };
 }

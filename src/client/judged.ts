@@ -6,17 +6,30 @@ export interface Omissions {
   readonly artifacts?: boolean;
 }
 
+/** How far a task had come, as it was folded in, when a request left. */
+export interface Mark {
+  /** Steps of its status that were folded in. */
+  readonly statusCount: number;
+  /** Pieces of artifacts that were. */
+  readonly pieceCount: number;
+}
+
 /** What a judgement depends on beside what was seen and what is remembered. */
 export interface JudgeFacts {
-  /** Reading of the monotonic clock when the request of an answer left. */
-  readonly askedAtMs?: number;
-  /** For the answer to a message: the last thing known of the task before it was sent. */
+  /** For an answer: how far the task had come when its request left. */
+  readonly mark?: Mark | undefined;
+  /** For an event: how far in the life of the task its stream has come. */
+  readonly position?: number | undefined;
+  /** For the answer to a message: how the task had ended before it was sent. */
   readonly beforeSend?: Observation | undefined;
 }
 
 /** What a judgement came to. */
 export interface Judged {
-  readonly outcome: "advance" | "replay" | "late";
+  /** As the rules say; `dropped` where it breaks one and changes nothing. */
+  readonly outcome: "advance" | "replay" | "late" | "dropped";
   /** What is known after it. */
   readonly memory: TaskMemory;
+  /** How far in the life of the task it is, where somebody else was faster to see it. */
+  readonly position?: number | undefined;
 }

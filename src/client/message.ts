@@ -4,7 +4,8 @@ import { type Part, partMediaType } from "../model/part.ts";
 import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import type { JsonObject } from "../model/schema.ts";
-import { deepFreeze, defined } from "../util/freeze.ts";
+import { deepFreeze, defined, isRecord } from "../util/freeze.ts";
+import { copyJson } from "../util/json-copy.ts";
 import { createUuid } from "../util/uuid.ts";
 import type { CallOptions } from "./call.ts";
 
@@ -51,11 +52,7 @@ export function createMessage(
     readonly contextId?: string;
   },
 ): Message {
-  const given: MessageFields =
-    typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: input } : input;
-  if (!Array.isArray(given?.parts) || given.parts.length === 0) {
-    throw new TypeError("message: found no parts, wanted a text, parts, or a message with at least one part");
-  }
+  const given = readInput(input);
   const { taskId } = context;
   if (taskId !== undefined && given.taskId !== undefined && given.taskId !== taskId) {
     throw new TypeError(`message.taskId: found ${given.taskId}, wanted ${taskId}, the handle's own task`);
@@ -64,13 +61,34 @@ export function createMessage(
     ...given,
     messageId: given.messageId ?? createUuid(context.random),
     role: given.role ?? "ROLE_USER",
-    parts: [...given.parts],
     ...defined({
       taskId: taskId ?? given.taskId,
       contextId: given.contextId ?? options.contextId ?? context.contextId,
       referenceTaskIds: given.referenceTaskIds ?? options.referenceTaskIds,
     }),
   });
+}
+
+/** Deepest nesting of a message. */
+const maxDepth = 128;
+
+/** Copies what a caller hands in, so that it stays the caller's own. */
+function readInput(input: MessageInput): MessageFields {
+  const given: unknown =
+    typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: input } : input;
+  const parts = isRecord(given) ? given.parts : undefined;
+  if (!Array.isArray(parts) || parts.length === 0 || !parts.every(isRecord)) {
+    throw new TypeError("message: found no parts, wanted a text, parts, or a message with at least one part");
+  }
+  let copy: ReturnType<typeof copyJson>;
+  try {
+    copy = copyJson(given, maxDepth);
+  } catch (error) {
+    throw new TypeError(`message: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (copy.tooDeep) throw new TypeError(`message: found more than ${maxDepth} levels, wanted JSON`);
+  // The shape that every send needs was looked at above; what its members hold goes out field by field.
+  return copy.value as MessageFields;
 }
 
 /** What a message by itself asks of the card: that its media types are accepted. */

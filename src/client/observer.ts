@@ -18,7 +18,7 @@ export interface Observer {
 
 /** Makes an observer for the agent whose card is at a URL. */
 export function createObserver(clock: Clock, cardUrl: string | undefined): Observer {
-  const listeners = new Map<ClientEventName, Set<(event: never) => void>>();
+  const listeners = new Map<ClientEventName, Set<(event: never) => unknown>>();
   const shownUrl = cardUrl === undefined ? "" : redactUrl(cardUrl);
   return {
     on(name, listener) {
@@ -34,7 +34,8 @@ export function createObserver(clock: Clock, cardUrl: string | undefined): Obser
       const stamped = Object.freeze({ ...event, at: isoTime(clock.now()), cardUrl: shownUrl });
       for (const listener of [...heard]) {
         try {
-          listener(stamped as never);
+          // An async listener's failure is dropped like any other.
+          Promise.resolve(listener(stamped as never)).catch(() => {});
         } catch {
           // A listener that fails is the caller's own matter.
         }

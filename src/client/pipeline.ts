@@ -10,9 +10,9 @@ import { CardDriftError } from "../errors/lease.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
-import { createScope, type Scope } from "../util/abort.ts";
+import { createScope, type Scope, withSignal } from "../util/abort.ts";
 import { attemptCall } from "./attempt.ts";
-import { budgetOf, type Call, checkOf } from "./call.ts";
+import { budgetOf, type Call, checkCallOptions, checkOf } from "./call.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { canRefresh } from "./credentials.ts";
 import { type Intent, openIntent } from "./intent.ts";
@@ -38,13 +38,19 @@ export async function callOnce<O extends UnaryOperation, R>(
   settle: (passage: Passage<BindingAnswer<Operations[O]["response"]>>) => Promise<R>,
 ): Promise<R> {
   const scope = scopeOf(session, call, budgetOf(session, call));
-  try {
+  const caller = createScope(session.clock, [call.options.signal, session.closed]);
+  const carryOut = async () => {
     const exchange = (wire: BindingCall) => session.binding.call(call.operation, call.request, wire);
     const { answer, intent } = await pass(session, call, scope, exchange);
-    return await settle({ answer, intent, forceCheck: forcedCheck(session, call, scope.signal) });
+    return settle({ answer, intent, forceCheck: forcedCheck(session, call, scope.signal) });
+  };
+  try {
+    // Whatever a call waits for, a ledger that hangs included, a caller who gave up is let go at once.
+    return await withSignal(carryOut(), caller.signal);
   } catch (error) {
     throw isCallersAbort(scope) ? scope.signal.reason : error;
   } finally {
+    caller.release();
     scope.release();
   }
 }
@@ -231,6 +237,7 @@ function scopeOf<O extends OperationName>(
   call: Call<O>,
   totalMs: number | undefined,
 ): Scope {
+  checkCallOptions(call.options);
   const scope = createScope(session.clock, [call.options.signal, session.closed]);
   if (totalMs !== undefined) {
     scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));

@@ -2,6 +2,8 @@ import { isSameOrigin } from "../card/interface.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import { joinRequirements } from "../lease/requirements.ts";
+import { taskKey } from "../ledger/ledger.ts";
+import type { Observation } from "../model/observation.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { ProbeCheck, ProbeProgress, ProbeReport } from "../model/probe.ts";
@@ -11,12 +13,14 @@ import { type ProbeAgent, runProbe } from "../probe/run.ts";
 import { check, checkProbe } from "../probe/verdict.ts";
 import { createScope } from "../util/abort.ts";
 import { isoTime } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
 import { createUuid } from "../util/uuid.ts";
 import { attemptCall } from "./attempt.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { calleeOf } from "./callee.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { openIntent } from "./intent.ts";
+import { asLedgerError } from "./ledger-error.ts";
 import { createMessage, impliedRequirements, type MessageInput } from "./message.ts";
 import { claimsHistory, effectiveCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -53,8 +57,14 @@ export async function probeAgent(
   try {
     const agent = await reach(session, plan, options, scope.signal);
     const streams = capabilities.includes("streaming");
-    const run = await runProbe(agent, { streams, ...(onProgress ? { onProgress } : {}) });
-    const checks = [...checkProbe(effectiveCard(pin), run.transitions), ...run.checks, pushCheck(pin)];
+    const run = await runProbe(agent, {
+      streams,
+      claimsHistory: claimsHistory(pin),
+      ...defined({ onProgress }),
+    });
+    const answered = await answeredCheck(session, run.transitions);
+    const judged = checkProbe(effectiveCard(pin), run.transitions);
+    const checks = [...judged, answered, ...run.checks, pushCheck(pin)];
     const obstacles = obstaclesTo(session, pin, checks);
     const covered = capabilities.filter((name) => isCovered(name, checks));
     const promoted = obstacles.length === 0;
@@ -156,6 +166,21 @@ function claimed(pin: CardPin): ProbedCapability[] {
     ...(capabilities.pushNotifications ? (["pushNotifications"] as const) : []),
     ...(claimsHistory(pin) ? (["history"] as const) : []),
   ];
+}
+
+/** Whether the answer was a task of this message; one that was over before the probe began can be none. */
+async function answeredCheck(session: Session, seen: readonly Observation[]): Promise<ProbeCheck> {
+  const [first] = seen;
+  if (!first) return check("answered", "not-run", "there was no task");
+  const { ledger, options, source } = session;
+  const key = taskKey(source.url ?? "", options.principal, first.taskId);
+  const entry = await ledger.read(key).catch((error) => {
+    throw asLedgerError("read a task", error);
+  });
+  const before = entry?.record.kind === "task" ? entry.record.memory.terminal : undefined;
+  if (!before) return check("answered", "passed", "kept");
+  const found = `found task ${first.taskId}, which was in ${before.state} before, wanted one of the message`;
+  return check("answered", "failed", found, [before, first]);
 }
 
 function pushCheck(pin: CardPin): ProbeCheck {

@@ -23,7 +23,7 @@ export async function getTask(
   const { tracked, holder } = entry;
   const { historyLength } = options;
   const knowsTask = tracked.last !== undefined;
-  const askedAtMs = session.clock.monotonicMs();
+  const { mark } = tracked;
   const request = { id: entry.handle.id, ...defined({ historyLength }) };
   const call = {
     operation: "GetTask",
@@ -36,9 +36,10 @@ export async function getTask(
   } as const;
   try {
     await callOnce(session, call, async ({ answer, forceCheck }) => {
-      tracked.note(answer.deviations);
       const omissions = { history: historyLength !== undefined };
-      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck, omissions, askedAtMs });
+      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck, omissions, mark });
+      // What was withheld must not show in what was odd about it, so that comes last.
+      tracked.note(answer.deviations);
     });
   } catch (error) {
     throw forgotten(entry, error);
@@ -53,6 +54,7 @@ export async function subscribeToTask(
   isChecked = false,
 ): Promise<TaskStream> {
   const { holder, handle } = entry;
+  const { mark } = entry.tracked;
   const knowsTask = entry.tracked.last !== undefined;
   const explains = async (error: unknown) => {
     // 3.1.6: a finished task can't be subscribed to, and that is no sign of another card.
@@ -73,12 +75,13 @@ export async function subscribeToTask(
     const guard = (current: () => LeaseHolder) =>
       guardStream(session, "SubscribeToTask", opened.scope, current);
     return createTaskStream({
+      session,
       opened,
       plan: holder,
       settle: options.settle ?? "settled",
-      observer: session.observer,
       guard,
       task: entry,
+      mark,
       adopt: async () => entry,
     });
   } catch (error) {

@@ -1,7 +1,9 @@
-import type { StreamResponse } from "../model/events.ts";
-import type { ObservationSource } from "../model/observation.ts";
+import type { StreamResponse, TaskStatusUpdateEvent } from "../model/events.ts";
+import type { Observation, ObservationSource } from "../model/observation.ts";
 import type { Task } from "../model/task.ts";
+import { defined } from "../util/freeze.ts";
 import type { Judged, JudgeFacts, Omissions } from "./judged.ts";
+import type { Feed } from "./outputs.ts";
 import type { LeaseHolder } from "./session.ts";
 import { isSurprisingTransition } from "./surprise.ts";
 import type { TrackedTask } from "./track.ts";
@@ -19,8 +21,12 @@ export interface Reception extends JudgeFacts {
 
 /** What became of something that came in. */
 export interface Received {
-  /** Whether it says something new. */
-  readonly isNew: boolean;
+  /** Whether it says something new, repeats what was said, or is of no account. */
+  readonly outcome: Judged["outcome"];
+  /** What it shows of the task's status. */
+  readonly observation?: Observation;
+  /** How far in the life of the task it is, where somebody else was faster to see it. */
+  readonly position?: number | undefined;
 }
 
 /**
@@ -29,53 +35,50 @@ export interface Received {
  * @throws CardDriftError and LeaseUnverifiableError, and then nothing of the task was taken; LifecycleMismatchError;
  * the ledger errors.
  */
-export async function receiveTask(task: Task, reception: Reception): Promise<Received> {
-  const { tracked, omissions = {} } = reception;
-  const judged = await judge(task, reception);
+export async function receiveTask(task: Task, reception: Reception, feed?: Feed): Promise<Received> {
+  const { tracked, omissions, mark } = reception;
+  const { judged, observation } = await judge(task, reception);
   // What speaks of the past must not undo what is known; a repeated status may still bring more of the task.
-  if (judged.outcome === "late") tracked.keep(judged);
-  else tracked.foldTask(task, judged, omissions);
+  if (judged.outcome === "late" || judged.outcome === "dropped") tracked.keep(judged);
+  else tracked.foldTask(task, judged, { ...omissions, ...defined({ mark, feed }) });
   await tracked.commit();
-  return { isNew: judged.outcome === "advance" };
+  return { ...judged, observation };
 }
 
 /** Receives one event of a task's stream. Throws as {@link receiveTask} does. */
-export async function receiveEvent(event: StreamResponse, reception: Reception): Promise<Received> {
+export async function receiveEvent(
+  event: StreamResponse,
+  reception: Reception,
+  feed: Feed,
+): Promise<Received> {
   const { tracked } = reception;
-  if ("message" in event) {
-    tracked.progress();
-    return { isNew: true };
-  }
-  if ("task" in event) {
-    await receiveTask(event.task, reception);
-    return { isNew: true };
-  }
+  if ("task" in event) return receiveTask(event.task, reception, feed);
   if ("statusUpdate" in event) {
-    const judged = await judge(event.statusUpdate, reception);
-    const isNew = judged.outcome === "advance";
-    if (isNew) {
+    const before = tracked.last;
+    const { judged, observation } = await judge(event.statusUpdate, reception);
+    if (judged.outcome === "advance") {
       tracked.foldStatus(event.statusUpdate, judged);
-      await tracked.commit();
+      // A status that only says more of the same state is written with the next one that does not.
+      if (observation.state !== before?.state) await tracked.commit();
     } else {
       tracked.keep(judged);
     }
-    return { isNew };
+    return { ...judged, observation };
   }
-  const { taskId, contextId } = event.artifactUpdate;
-  const { last } = tracked;
-  // A piece of an artifact carries no state; only whose it is can be judged.
-  if (last) tracked.judge({ ...last, taskId, ...(contextId === undefined ? {} : { contextId }) });
-  tracked.foldArtifact(event.artifactUpdate);
-  return { isNew: true };
+  // Neither a message nor a piece of an artifact carries a state; only whose it is can be judged.
+  const place = "message" in event ? event.message : event.artifactUpdate;
+  if (!tracked.owns(place)) return { outcome: "dropped" };
+  if ("message" in event) tracked.progress();
+  else tracked.foldArtifact(event.artifactUpdate, feed);
+  return { outcome: "advance" };
 }
 
 async function judge(
-  seen: Task | Extract<StreamResponse, { statusUpdate: unknown }>["statusUpdate"],
-  { tracked, holder, source, forceCheck, omissions, askedAtMs, beforeSend }: Reception,
-): Promise<Judged> {
+  seen: Task | TaskStatusUpdateEvent,
+  { tracked, holder, source, forceCheck, omissions, ...facts }: Reception,
+): Promise<{ judged: Judged; observation: Observation }> {
   const isFullHistory = source === "get" && omissions?.history !== true;
   const observation = tracked.observe(seen, source, isFullHistory);
   if (isSurprisingTransition(tracked.last, observation)) await forceCheck(holder);
-  const facts = { ...(askedAtMs === undefined ? {} : { askedAtMs }), beforeSend };
-  return tracked.judge(observation, facts);
+  return { judged: tracked.judge(observation, facts), observation };
 }

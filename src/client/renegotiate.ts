@@ -10,6 +10,7 @@ import { unmetRequirements } from "../lease/requirements.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
+import { readExtendedShared } from "./extended.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -33,7 +34,9 @@ export async function pinLiveCard(
     if (reading.kind === "withdrawn") {
       throw new CardNotFoundError([attemptOf(source.url ?? "", reading.status)]);
     }
-    const pin = pinForPlan(session, reading.snapshot, requirements, extended);
+    const isMember = extended !== undefined;
+    const live = isMember ? await liveExtended(session, reading.snapshot, scope.signal) : undefined;
+    const pin = pinForPlan(session, reading.snapshot, requirements, live);
     session.lastReading = reading;
     session.isStale = false;
     // What the caller accepts is the newest version from now on, even a lower one.
@@ -45,6 +48,17 @@ export async function pinLiveCard(
   } finally {
     scope.release();
   }
+}
+
+/** The extended card beside a public one that is about to be pinned; none where the agent no longer shows it. */
+async function liveExtended(
+  session: Session,
+  snapshot: CardSnapshot,
+  signal: AbortSignal,
+): Promise<PinnedExtendedCard | undefined> {
+  if (snapshot.card.capabilities.extendedAgentCard !== true) return undefined;
+  const pin = pinForPlan(session, snapshot, {});
+  return readExtendedShared(session, pin, "forced", signal);
 }
 
 /** Takes a pin of a card for a plan, or throws why the plan can't stand on it. */

@@ -1,18 +1,21 @@
 import type { BindingAnswer } from "../binding/binding.ts";
+import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
 import { TaskTerminalError } from "../errors/lifecycle.ts";
+import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { joinRequirements } from "../lease/requirements.ts";
 import type { SendMessageResponse } from "../model/events.ts";
-import type { Message } from "../model/message.ts";
 import type { SendMessageRequest } from "../model/requests.ts";
-import { isTerminalState } from "../model/states.ts";
+import { isInterruptedState, isTerminalState } from "../model/states.ts";
+import type { Task } from "../model/task.ts";
 import { defined } from "../util/freeze.ts";
 import type { Call } from "./call.ts";
+import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry, SendReply, TaskStream } from "./handle.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
 import { checkPosture } from "./options.ts";
-import { callOnce, openStream, type Passage } from "./pipeline.ts";
+import { callOnce, type OpenedStream, openStream, type Passage } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
@@ -26,6 +29,8 @@ export interface Sender {
   readonly task?: HandleEntry;
 }
 
+type SendPassage = Passage<BindingAnswer<SendMessageResponse>>;
+
 /** Sends a message (3.1.1) and takes what it is answered with. */
 export async function sendMessage(
   session: Session,
@@ -35,7 +40,7 @@ export async function sendMessage(
   options: SendOptions,
 ): Promise<SendReply> {
   const outgoing = prepare(session, sender, input, options);
-  const { message, requirements } = outgoing;
+  const { message, requirements, delivery } = outgoing;
   const call: Call<"SendMessage"> = {
     operation: "SendMessage",
     request: {
@@ -48,8 +53,16 @@ export async function sendMessage(
     options,
     knowsTask: sender.task?.tracked.last !== undefined,
     message,
+    explains: delivery.explains,
   };
-  return callOnce(session, call, (passage) => settle(desk, sender, outgoing, passage));
+  try {
+    return await callOnce(session, call, (passage) => {
+      delivery.taken();
+      return settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
+    });
+  } catch (error) {
+    throw await delivery.failed(error);
+  }
 }
 
 /** Sends a message and streams what comes of it (3.1.2). Resolves when the head of the stream was accepted. */
@@ -61,26 +74,34 @@ export async function sendStreamingMessage(
   options: SendOptions,
   settle: SettleRule = "settled",
 ): Promise<TaskStream> {
-  const { message, request, requirements, policy } = prepare(session, sender, input, options, true);
-  const needs = joinRequirements(requirements, { streaming: true });
+  const outgoing = prepare(session, sender, input, options, true);
+  const { message, request, requirements, policy, delivery } = outgoing;
   const { holder, task } = sender;
-  const opened = await openStream(session, {
+  const call: Call<"SendStreamingMessage"> = {
     operation: "SendStreamingMessage",
     request,
     holder,
-    requirements: needs,
+    requirements: joinRequirements(requirements, { streaming: true }),
     policy,
     options,
     knowsTask: task?.tracked.last !== undefined,
     message,
-  });
+    explains: delivery.explains,
+  };
+  let opened: OpenedStream;
+  try {
+    opened = await openStream(session, call);
+  } catch (error) {
+    throw await delivery.failed(error);
+  }
   return createTaskStream({
+    session,
     opened,
     plan: holder,
     settle,
-    observer: session.observer,
     guard: (current) => guardStream(session, "SendStreamingMessage", opened.scope, current),
-    message,
+    sent: { message, delivery },
+    mark: outgoing.mark,
     ...(task ? { task } : {}),
     adopt: (taskId, contextId) => desk.adopt(taskId, contextId, { pin: holder.pin, requirements, policy }),
   });
@@ -111,37 +132,61 @@ function prepare(
   if (session.options.trust === "required") {
     session.trust.require(holder.pin, streams ? ["streaming"] : []);
   }
-  task?.tracked.answer();
+  const delivery = createDelivery(session, task, options);
   const { posture = holder.policy.posture, compare = holder.policy.compare } = options;
-  return { message, request, requirements, policy: { posture, compare } };
+  const { mark } = task?.tracked ?? {};
+  return { message, request, requirements, policy: { posture, compare }, delivery, mark };
 }
 
 /** Steps 6 and 7 for the answer to a send. */
 async function settle(
   desk: TaskDesk,
   sender: Sender,
-  { requirements, policy }: ReturnType<typeof prepare>,
-  passage: Passage<BindingAnswer<SendMessageResponse>>,
+  prepared: ReturnType<typeof prepare>,
+  { passage, isBlocking }: { readonly passage: SendPassage; readonly isBlocking: boolean },
 ): Promise<SendReply> {
-  const { value, deviations } = passage.answer;
+  const { answer, intent } = passage;
+  const { value } = answer;
   if ("message" in value) {
-    await passage.intent?.close("answered");
-    return answeredByMessage(sender, value.message);
+    await intent?.close("answered");
+    // The message says nothing of the task it was sent to; reading it again does.
+    if (sender.task) await sender.task.handle.get();
+    return { message: value.message };
   }
   const { task } = value;
+  try {
+    return await settleTask(desk, sender, prepared, { passage, isBlocking, task });
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailableError || error instanceof LedgerConflictError)) throw error;
+    // The agent works on it, whatever the ledger does: to call that safe to try again would start it twice.
+    const { messageId } = prepared.message;
+    throw new SendOutcomeUnknownError(
+      { messageId, taskId: task.id, ...defined({ contextId: task.contextId }) },
+      error,
+    );
+  }
+}
+
+async function settleTask(
+  desk: TaskDesk,
+  sender: Sender,
+  { requirements, policy, mark }: ReturnType<typeof prepare>,
+  answered: { readonly passage: SendPassage; readonly isBlocking: boolean; readonly task: Task },
+): Promise<SendReply> {
+  const { passage, isBlocking, task } = answered;
+  const { answer, intent, forceCheck } = passage;
   // The id is written down before anything is judged: whatever the judgement, the task is not lost.
   const plan = { pin: sender.holder.pin, requirements, policy };
   const entry = sender.task ?? (await desk.adopt(task.id, task.contextId, plan));
-  const beforeSend = entry.tracked.last;
-  entry.tracked.note(deviations);
-  await passage.intent?.close("answered");
-  const { forceCheck } = passage;
-  await receiveTask(task, { ...entry, source: "send", forceCheck, beforeSend, omissions: { history: true } });
+  const beforeSend = sender.task ? undefined : entry.tracked.terminal;
+  await intent?.close("answered");
+  const { state } = task.status;
+  if (isBlocking && !isTerminalState(state) && !isInterruptedState(state)) {
+    const message = `found ${state} as the answer to a blocking send, wanted a task that is over or asks (3.2.2)`;
+    entry.tracked.note([{ kind: "blocking-returned-early", message }]);
+  }
+  const omissions = { history: true };
+  await receiveTask(task, { ...entry, source: "send", forceCheck, beforeSend, omissions, mark });
+  entry.tracked.note(answer.deviations);
   return { task: entry.handle };
-}
-
-async function answeredByMessage(sender: Sender, message: Message): Promise<SendReply> {
-  // The message says nothing of the task it was sent to; reading it again does.
-  if (sender.task) await sender.task.handle.get();
-  return { message };
 }

@@ -1,3 +1,4 @@
+import type { Observation } from "../model/observation.ts";
 import { isTerminalState, type TaskState } from "../model/states.ts";
 import type { TrackedTask } from "./track.ts";
 
@@ -13,9 +14,16 @@ const asking: Readonly<Record<SettleRule, readonly TaskState[]>> = Object.freeze
   terminal: [],
 });
 
-/** Whether a task is where one waits for it to be. A question that was answered settles nothing again. */
-export function isSettled(tracked: TrackedTask, rule: SettleRule = "settled"): boolean {
-  const { last } = tracked;
+/**
+ * Whether a task is where one waits for it to be. A question that was answered settles nothing again.
+ *
+ * @param last - what was last seen of it, by one of several streams for instance.
+ */
+export function isSettled(
+  tracked: TrackedTask,
+  rule: SettleRule = "settled",
+  last: Observation | undefined = tracked.last,
+): boolean {
   if (!last) return false;
   if (isTerminalState(last.state)) return true;
   return asking[rule].includes(last.state) && !tracked.isAnswered(last);

@@ -1,13 +1,18 @@
+import { A2ALeaseError } from "../errors/base.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamInterruptedError } from "../errors/transport.ts";
+import { isReplay } from "../lifecycle/judge.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
+import type { Observation } from "../model/observation.ts";
 import { defined } from "../util/freeze.ts";
+import { breakRule } from "./break-rule.ts";
 import type { TaskHandle, TaskStream } from "./handle.ts";
-import type { Observer } from "./observer.ts";
+import type { Mark } from "./judged.ts";
+import type { Feed } from "./outputs.ts";
 import type { OpenedStream } from "./pipeline.ts";
 import { receiveEvent } from "./receive.ts";
-import type { LeaseHolder } from "./session.ts";
+import type { LeaseHolder, Session } from "./session.ts";
 import { isSettled, type SettleRule } from "./settle.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
@@ -20,23 +25,38 @@ export interface StreamedTask {
   readonly handle: TaskHandle;
 }
 
+/** A message on its way: whether it arrived, and what it means when it was refused. */
+export interface Delivery {
+  /** Says that the agent took the message. */
+  taken(): void;
+  /** Whether the end of the task explains a refusal, so that it is no sign of another card. */
+  explains(error: unknown): Promise<boolean>;
+  /** What a failed send comes to. A question whose answer did not arrive is open again. */
+  failed(error: unknown): Promise<unknown>;
+}
+
 /** What a stream is made from. */
 export interface TaskStreamParts {
+  readonly session: Session;
   readonly opened: OpenedStream;
   /** The plan that the stream was opened under. */
   readonly plan: LeaseHolder;
   /** The task, for a stream of a task that is known. */
   readonly task?: StreamedTask;
-  /** The message that was sent, for a stream that a send opened. */
-  readonly message?: Message;
+  /** What was sent, for a stream that a send opened. */
+  readonly sent?: { readonly message: Message; readonly delivery: Delivery };
+  /** How far the task had come when the request of the stream left. */
+  readonly mark?: Mark | undefined;
   /** Where the stream ends. */
   readonly settle: SettleRule;
-  readonly observer: Observer;
   /** Checks the card while the stream is open; a drift ends it after the events already received. */
   readonly guard: (holder: () => LeaseHolder) => () => void;
   /** Makes the handle of a task that the stream's first event names. */
   readonly adopt: (taskId: string, contextId: string | undefined) => Promise<StreamedTask>;
 }
+
+/** After a message in place of a task a stream is listened to for this long, in milliseconds: it has to end. */
+const graceMs = 1_000;
 
 /** Makes a {@link TaskStream} of a stream whose head was accepted. */
 export function createTaskStream(parts: TaskStreamParts): TaskStream {
@@ -46,12 +66,20 @@ export function createTaskStream(parts: TaskStreamParts): TaskStream {
 class StreamReader implements TaskStream {
   readonly #parts: TaskStreamParts;
   #task: StreamedTask | undefined;
+  #feed: Feed | undefined;
+  /** What this stream last showed of the task's status. */
+  #seen: Observation | undefined;
+  /** How far in the life of the task it has come. */
+  #position: number;
   #eventCount = 0;
   #isTaken = false;
+  #stopGrace: (() => void) | undefined;
 
   constructor(parts: TaskStreamParts) {
     this.#parts = parts;
     this.#task = parts.task;
+    // It begins with the task as it was then, which was seen already.
+    this.#position = Math.max(0, (parts.mark?.statusCount ?? 0) - 1);
   }
 
   get task(): TaskHandle | undefined {
@@ -64,6 +92,8 @@ class StreamReader implements TaskStream {
 
   close(): void {
     const { opened } = this.#parts;
+    this.#stopGrace?.();
+    this.#feed?.close();
     opened.answer.close();
     opened.scope.release();
   }
@@ -75,7 +105,15 @@ class StreamReader implements TaskStream {
   [Symbol.asyncIterator](): AsyncIterator<StreamResponse> {
     if (this.#isTaken) throw new TypeError("a TaskStream can be iterated once");
     this.#isTaken = true;
-    return this.#run();
+    const run = this.#run();
+    return {
+      next: () => run.next(),
+      // A reading that never began has nothing of its own to end.
+      return: async () => {
+        this.close();
+        return run.return(undefined);
+      },
+    };
   }
 
   async *#run(): AsyncGenerator<StreamResponse> {
@@ -86,10 +124,10 @@ class StreamReader implements TaskStream {
         const isNew = await this.#receive(event);
         this.#eventCount += 1;
         if (isNew) yield event;
-        // 3.1.2: a message in place of a task is the whole answer.
-        if (!this.#task || isSettled(this.#task.tracked, this.#parts.settle)) return;
+        if (this.#isOver()) return;
       }
-      throw await this.#cut();
+      const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
+      if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
     } finally {
       release();
       this.#task?.tracked.note(opened.answer.deviations);
@@ -99,50 +137,100 @@ class StreamReader implements TaskStream {
 
   /** The binding's events, with what goes wrong on the way judged by the card first. */
   async *#events(): AsyncGenerator<StreamResponse> {
-    const { opened, plan, message } = this.#parts;
+    const { opened, plan, sent } = this.#parts;
     try {
       yield* opened.answer.events;
     } catch (error) {
-      const isLost = message && this.#eventCount === 0 && isUnknownOutcome(error);
-      const outcome = isLost ? new SendOutcomeUnknownError(message, error) : error;
+      // A caller who gave up knows nothing of the message: its intent stays open.
+      if (opened.scope.signal.aborted && !(error instanceof A2ALeaseError)) throw opened.scope.signal.reason;
+      // A message in place of a task was the whole answer, however the stream went on.
+      if (this.#stopGrace && !this.#task) return;
+      const isLost = sent && this.#eventCount === 0 && isUnknownOutcome(error);
+      const outcome = isLost ? new SendOutcomeUnknownError(sent.message, error) : error;
       if (this.#eventCount === 0) await opened.intent?.close(isLost ? "unknown" : "refused");
+      const meaning = this.#eventCount === 0 ? await sent?.delivery.failed(outcome) : undefined;
+      if (meaning !== undefined && meaning !== outcome) throw meaning;
       await opened.fail(outcome, this.#task?.holder ?? plan, this.#task?.tracked.last !== undefined);
     }
   }
 
+  /** Takes an event; says whether it is for whoever reads this stream. */
   async #receive(event: StreamResponse): Promise<boolean> {
-    const { opened } = this.#parts;
-    if (!this.#task && !("message" in event)) {
+    const { opened, sent } = this.#parts;
+    const isFirst = this.#eventCount === 0;
+    const isAdopted = !this.#task && !("message" in event);
+    if (isAdopted) {
       const { taskId, contextId } = identityOf(event);
       this.#task = await this.#parts.adopt(taskId, contextId);
     }
-    if (this.#eventCount === 0) await opened.intent?.close("answered");
+    if (isFirst) await opened.intent?.close("answered");
+    if (isFirst) sent?.delivery.taken();
+    this.#judgeShape(event);
     if (!this.#task) return true;
     const { tracked, holder } = this.#task;
-    if (this.#eventCount === 0 && !("task" in event) && !("message" in event)) {
-      // 3.1.2, 3.1.6: the first event is the task, or a message in its place.
-      const [found] = Object.keys(event);
-      tracked.breakRule(
-        "stream-shape",
-        `found ${found} first, wanted a task or a message`,
-        tracked.observations,
-      );
-    }
+    this.#feed ??= tracked.outputs.open();
     const { forceCheck } = opened;
-    const { isNew } = await receiveEvent(event, { tracked, holder, source: "stream", forceCheck });
-    return isNew;
+    const beforeSend = sent && isAdopted ? tracked.terminal : undefined;
+    const bringsMore = "task" in event && !tracked.outputs.holds(event.task.artifacts ?? [], this.#feed);
+    const omissions = { history: true };
+    const position = this.#position;
+    const reception = {
+      tracked,
+      holder,
+      source: "stream",
+      forceCheck,
+      beforeSend,
+      omissions,
+      position,
+    } as const;
+    const { outcome, observation, ...found } = await receiveEvent(event, reception, this.#feed);
+    if (!observation) return outcome === "advance";
+    this.#position = found.position ?? (outcome === "advance" ? tracked.mark.statusCount : position);
+    // Each stream tells its reader all of it, also what somebody else was faster to see.
+    const isOnTime = outcome === "replay" || (outcome === "late" && found.position !== undefined);
+    const isUntold = isOnTime && !(this.#seen && isReplay(this.#seen, observation));
+    const isWanted = "task" in event && outcome === "replay" && (isFirst || bringsMore);
+    const isTold = outcome === "advance" || isUntold || isWanted;
+    if (isTold || outcome === "replay") this.#seen = observation;
+    return isTold;
+  }
+
+  /** 3.1.2, 3.1.6: the first event is the task, or a message in its place with nothing after it. */
+  #judgeShape(event: StreamResponse): void {
+    const { session, plan, opened } = this.#parts;
+    const isFirst = this.#eventCount === 0;
+    const isMisplaced = isFirst && !("task" in event) && !("message" in event);
+    if (isMisplaced || this.#stopGrace) {
+      const [found] = Object.keys(event);
+      const message = isMisplaced
+        ? `found ${found} first, wanted a task or a message`
+        : `found ${found} after a message in place of a task, wanted nothing`;
+      this.#stopGrace?.();
+      this.#stopGrace = undefined;
+      const { tracked } = this.#task ?? {};
+      if (tracked) tracked.breakRule("stream-shape", message, tracked.observations);
+      else breakRule(session, plan.pin, { rule: "stream-shape", message, observations: [] });
+    }
+    if (!this.#task) this.#stopGrace = session.clock.schedule(graceMs, () => opened.answer.close());
+  }
+
+  #isOver(): boolean {
+    if (!this.#task) return false;
+    const { tracked } = this.#task;
+    const { settle } = this.#parts;
+    return isSettled(tracked, settle) && isSettled(tracked, settle, this.#seen ?? tracked.last);
   }
 
   async #cut(): Promise<Error> {
-    const { message, opened } = this.#parts;
+    const { sent, opened, session } = this.#parts;
     const eventCount = this.#eventCount;
     const about = defined({ taskId: this.#task?.handle.id });
-    this.#parts.observer.emit("stream-cut", { ...about, eventCount });
+    session.observer.emit("stream-cut", { ...about, eventCount });
     const lastState = this.#task?.tracked.last?.state;
     const interrupted = new StreamInterruptedError({ eventCount, ...about, ...defined({ lastState }) });
-    if (!message || this.#eventCount > 0) return interrupted;
+    if (!sent || this.#eventCount > 0) return interrupted;
     await opened.intent?.close("unknown");
-    return new SendOutcomeUnknownError(message, interrupted);
+    return new SendOutcomeUnknownError(sent.message, interrupted);
   }
 }
 

@@ -50,6 +50,7 @@ const surprising = [
  */
 export function isSurprise(error: unknown, knowsTask: boolean): boolean {
   if (error instanceof TaskNotFoundError) return knowsTask;
+  if (error instanceof GatewayError) return [401, 403, 404].includes(error.status);
   if (error instanceof HttpStatusError) return error.status === 404 || error.contentType === "text/html";
   if (error instanceof MalformedResponseError) return /^\s*<(?:!doctype|html)/i.test(error.body ?? "");
   return surprising.some((type) => error instanceof type);

@@ -1,3 +1,4 @@
+import { isPrefix } from "../lifecycle/artifacts.ts";
 import { isReplay } from "../lifecycle/judge.ts";
 import type { Artifact } from "../model/artifact.ts";
 import type { StreamResponse } from "../model/events.ts";
@@ -5,7 +6,6 @@ import type { Observation } from "../model/observation.ts";
 import type { Part } from "../model/part.ts";
 import type { Task } from "../model/task.ts";
 import type { TaskUpdate } from "../model/update.ts";
-import { canonicalJson } from "../util/json.ts";
 import type { TrackedTask } from "./track.ts";
 
 /** What a follower was told so far, so that nothing is told twice and nothing is left out. */
@@ -29,10 +29,10 @@ export function createTold(tracked: TrackedTask): Told {
     return made as unknown as TaskUpdate;
   }
 
-  function begin(): TaskUpdate[] {
+  function begin(artifacts: readonly Artifact[] = tracked.artifacts): TaskUpdate[] {
     isBegun = true;
     status = tracked.last;
-    for (const artifact of tracked.artifacts) parts.set(artifact.artifactId, [...artifact.parts]);
+    for (const artifact of artifacts) parts.set(artifact.artifactId, [...artifact.parts]);
     return [update("snapshot")];
   }
 
@@ -59,9 +59,11 @@ export function createTold(tracked: TrackedTask): Told {
 
   function event(item: StreamResponse): TaskUpdate[] {
     if ("message" in item) return [...(isBegun ? [] : begin()), update("message", { message: item.message })];
+    // The stream goes on from what it began with, whatever somebody else has seen meanwhile.
+    if ("task" in item && !isBegun) return begin(item.task.artifacts);
     if ("task" in item || !isBegun) return missing(false);
     if ("statusUpdate" in item) {
-      status = tracked.last;
+      status = tracked.observe(item.statusUpdate, "stream");
       return [update("status", { status: item.statusUpdate.status })];
     }
     const { artifact, append = false, lastChunk = false } = item.artifactUpdate;
@@ -72,20 +74,6 @@ export function createTold(tracked: TrackedTask): Told {
   }
 
   return { event, missing };
-}
-
-function isPrefix(told: readonly Part[], now: readonly Part[]): boolean {
-  return told.length <= now.length && told.every((part, index) => isSamePart(part, now[index]));
-}
-
-function isSamePart(a: Part, b: Part | undefined): boolean {
-  if (a === b) return true;
-  try {
-    return b !== undefined && canonicalJson(a) === canonicalJson(b);
-  } catch {
-    // Half a surrogate pair has no canonical form.
-    return JSON.stringify(a) === JSON.stringify(b);
-  }
 }
 
 /** The task as it was folded so far. It is there once anything was told. */

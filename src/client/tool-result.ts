@@ -58,9 +58,10 @@ function outcomeResult(outcome: Outcome | AnsweredOutcome): ToolResult {
   };
 }
 
+/** What was thrown is an error, whatever members it has; an outcome comes with what it is an outcome of. */
 function isOutcome(found: unknown): found is Outcome | AnsweredOutcome {
-  if (typeof found !== "object" || found === null || !("status" in found)) return false;
-  return (
-    !isA2ALeaseError(found) && typeof found.status === "string" && Object.hasOwn(nextSteps, found.status)
-  );
+  if (typeof found !== "object" || found === null || found instanceof Error || isA2ALeaseError(found))
+    return false;
+  if (!("status" in found) || !("task" in found || "message" in found)) return false;
+  return typeof found.status === "string" && Object.hasOwn(nextSteps, found.status);
 }

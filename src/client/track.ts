@@ -1,49 +1,48 @@
-import { LedgerConflictError } from "../errors/ledger.ts";
-import { LifecycleMismatchError } from "../errors/lifecycle.ts";
-import { taskKey } from "../ledger/ledger.ts";
-import { type ArtifactFold, createArtifactFold } from "../lifecycle/artifacts.ts";
 import { isReplay, judgeObservation } from "../lifecycle/judge.ts";
 import { rememberProgress } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
+import { findForeign } from "../lifecycle/rules.ts";
 import type { Artifact } from "../model/artifact.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from "../model/events.ts";
-import type { LifecycleRule, Observation, ObservationSource, TaskMemory } from "../model/observation.ts";
+import type { LifecycleRule, Observation, ObservationSource } from "../model/observation.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
-import { isInterruptedState } from "../model/states.ts";
+import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import type { Judged, JudgeFacts, Omissions } from "./judged.ts";
-import { asLedgerError } from "./ledger-error.ts";
+import { breakRule } from "./break-rule.ts";
+import type { Judged, JudgeFacts, Mark, Omissions } from "./judged.ts";
+import { createOutputs, type Feed, type Outputs } from "./outputs.ts";
 import { claimsHistory } from "./pinned.ts";
 import type { Session } from "./session.ts";
-
-/** How often a write is tried again when somebody else was first. */
-const maxConflicts = 5;
+import { takenFrom, writeTask } from "./write-task.ts";
 
 /** One task as this client sees it: the record in the ledger, and the artifacts that grow between two writes. */
 export class TrackedTask {
+  /** Its artifacts, as they grow. */
+  readonly outputs: Outputs;
   readonly #session: Session;
-  readonly #artifacts: ArtifactFold;
   #entry: LedgerEntry<TaskRecord> | undefined;
   #record: TaskRecord;
   #answered: Observation | undefined;
-  #foldedAtMs = Number.NEGATIVE_INFINITY;
+  #statusCount = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | undefined;
 
   constructor(session: Session, record: TaskRecord, entry?: LedgerEntry<TaskRecord>) {
     this.#session = session;
     this.#record = record;
     this.#entry = entry;
-    this.#artifacts = createArtifactFold(record.task?.artifacts);
+    this.outputs = createOutputs(record.task?.artifacts, session.options.limits.responseBytes);
   }
 
   /** The record, artifacts included, as it would be written now. */
   get record(): TaskRecord {
     const { task } = this.#record;
-    const artifacts = this.#artifacts.list();
+    const artifacts = this.outputs.list();
     if (!task || task.artifacts === artifacts || artifacts.length === 0) return this.#record;
     this.#record = Object.freeze({ ...this.#record, task: Object.freeze({ ...task, artifacts }) });
     return this.#record;
@@ -51,7 +50,7 @@ export class TrackedTask {
 
   /** The artifacts so far. */
   get artifacts(): readonly Artifact[] {
-    return this.#artifacts.list();
+    return this.outputs.list();
   }
 
   /** What was last folded in. */
@@ -64,20 +63,28 @@ export class TrackedTask {
     return this.#record.memory.observations;
   }
 
-  /** How many repetitions and late things were dropped. */
-  get dropped(): Pick<TaskMemory, "replayCount" | "lateCount"> {
-    const { replayCount, lateCount } = this.#record.memory;
-    return { replayCount, lateCount };
+  /** How the task ended, once it has. */
+  get terminal(): Observation | undefined {
+    return this.#record.memory.terminal;
+  }
+
+  /** How far the task has come; taken when a request leaves, it tells an answer that was overtaken on its way. */
+  get mark(): Mark {
+    return Object.freeze({ statusCount: this.#statusCount, pieceCount: this.outputs.pieceCount });
   }
 
   /**
    * Notes that the question which the task asks now is being answered: an agent may show it once more before it goes
-   * on, and it is no question any longer.
+   * on, and it is no question any longer. The returned function takes it back, for an answer that was refused.
    */
-  answer(): void {
+  answer(): () => void {
     const { last } = this;
+    const before = this.#answered;
     this.#answered = last && isInterruptedState(last.state) ? last : undefined;
     this.progress();
+    return () => {
+      this.#answered = before;
+    };
   }
 
   /** Whether an observation only shows a question again that was answered. */
@@ -104,20 +111,34 @@ export class TrackedTask {
   judge(seen: Observation, facts: JudgeFacts = {}): Judged {
     const { taskId, contextId, memory, pin } = this.#record;
     const { trust, options } = this.#session;
-    const { askedAtMs } = facts;
+    const { beforeSend, mark = this.mark } = facts;
+    const position = facts.position === undefined ? undefined : this.#findFrom(facts.position, seen);
     const verdict = judgeObservation(memory, seen, {
       taskId,
-      ...defined({ contextId, beforeSend: facts.beforeSend }),
+      ...defined({ contextId, beforeSend }),
       ...trust.unlocks(pin),
       claimsHistory: claimsHistory(pin),
       maxIdleRounds: options.maxIdleRounds,
-      isOvertaken: askedAtMs !== undefined && askedAtMs < this.#foldedAtMs,
+      isOvertaken: mark.statusCount < this.#statusCount || (position ?? Infinity) < this.#statusCount,
     });
     this.note(verdict.deviations);
-    if (verdict.outcome !== "broken") return { outcome: verdict.outcome, memory: verdict.memory };
+    if (verdict.outcome !== "broken") return { outcome: verdict.outcome, memory: verdict.memory, position };
     this.breakRule(verdict.rule, verdict.message, verdict.observations);
-    const isForeign = verdict.rule === "identity" || verdict.rule === "answered";
-    return { outcome: isForeign ? "late" : "advance", memory: verdict.memory };
+    return { outcome: verdict.memory === memory ? "dropped" : "advance", memory: verdict.memory };
+  }
+
+  /**
+   * Whether something that names a task is of this one.
+   *
+   * @throws LifecycleMismatchError when it is not, unless rules are only observed.
+   */
+  owns({ taskId, contextId }: { readonly taskId?: string; readonly contextId?: string }): boolean {
+    const named = defined({ taskId, contextId });
+    const message = findForeign(named, this.#record);
+    if (message === undefined) return true;
+    const evidence = this.last ? [{ ...this.last, ...named }] : [];
+    this.breakRule("identity", message, Object.freeze([...this.observations, ...evidence]));
+    return false;
   }
 
   /**
@@ -127,11 +148,15 @@ export class TrackedTask {
    */
   breakRule(rule: LifecycleRule, message: string, observations: readonly Observation[]): void {
     const { pin, taskId } = this.#record;
-    const card = { digest: pin.digest, version: pin.version };
-    const error = new LifecycleMismatchError(rule, { message, observations, card, taskId });
-    this.#session.trust.demote(pin, error);
-    if (this.#session.options.lifecycle === "enforce") throw error;
-    this.note([{ kind: rule, message }]);
+    this.note([breakRule(this.#session, pin, { rule, message, observations, taskId })]);
+  }
+
+  /** How far in the life of the task an observation is, when it was made before, at `start` or later. */
+  #findFrom(start: number, seen: Observation): number | undefined {
+    const { observations } = this;
+    const first = this.#statusCount - observations.length;
+    const at = observations.findIndex((item, index) => first + index >= start && isReplay(item, seen));
+    return at < 0 ? undefined : first + at + 1;
   }
 
   /** Takes what a judgement said is known, where the task itself says nothing new. */
@@ -140,39 +165,42 @@ export class TrackedTask {
   }
 
   /** Folds in a whole task that was judged. */
-  foldTask(task: Task, { memory }: Judged, omissions: Omissions = {}): void {
+  foldTask(task: Task, { outcome, memory }: Judged, facts: Omissions & JudgeFacts & { feed?: Feed }): void {
     const before = this.#record.task;
-    if (task.artifacts || !omissions.artifacts) this.#artifacts.replace(task.artifacts ?? []);
-    const history = task.history ?? (omissions.history ? before?.history : undefined);
-    const folded = {
-      ...task,
-      artifacts: this.#artifacts.list(),
-      ...(history === undefined ? {} : { history }),
-    };
+    this.outputs.take(task.artifacts, {
+      mayOmit: facts.artifacts === true,
+      feed: facts.feed,
+      isReplay: outcome === "replay",
+      isOver: isTerminalState(task.status.state),
+      pieceCount: facts.mark?.pieceCount,
+    });
+    const history = task.history ?? (facts.history ? before?.history : undefined);
+    const folded = { ...task, artifacts: this.outputs.list(), ...defined({ history }) };
     this.#fold({ task: Object.freeze(folded), memory });
   }
 
   /** Folds in a change of status that was judged. */
   foldStatus(update: TaskStatusUpdateEvent, { memory }: Judged): void {
     const before = this.#record.task ?? { id: update.taskId };
-    const contextId = update.contextId ?? this.#record.contextId;
-    const named = contextId === undefined ? {} : { contextId };
+    const named = defined({ contextId: update.contextId ?? this.#record.contextId });
     this.#fold({ task: Object.freeze({ ...before, ...named, status: update.status }), memory });
   }
 
   /**
    * Folds in a piece of an artifact.
    *
-   * @throws LifecycleMismatchError for a piece that comes after the last one.
+   * @throws LifecycleMismatchError for a piece that comes after the last one; it is not folded in then.
    */
-  foldArtifact(update: TaskArtifactUpdateEvent): void {
-    const oddity = this.#artifacts.add(update);
+  foldArtifact(update: TaskArtifactUpdateEvent, feed: Feed): void {
     this.progress();
-    if (!oddity) return;
-    if (oddity.kind === "append-after-last-chunk") {
-      this.breakRule("artifact-order", oddity.message, this.#record.memory.observations);
+    // A task that was seen whole at its end has all of its outputs; what a slower stream still brings is in them.
+    if (this.terminal && this.last?.isSnapshot) return;
+    const oddity = this.outputs.oddityOf(update, feed);
+    if (oddity?.kind === "append-after-last-chunk") {
+      this.breakRule("artifact-order", oddity.message, this.observations);
     }
-    this.note([oddity]);
+    if (oddity) this.note([oddity]);
+    this.outputs.add(update, feed);
   }
 
   /** Keeps what broke the spec. */
@@ -196,34 +224,31 @@ export class TrackedTask {
     });
   }
 
-  /**
-   * Writes the record. When somebody else was first, theirs is read, and ours is written over it.
-   *
-   * @throws LedgerConflictError when that goes on; LedgerUnavailableError when the ledger fails.
-   */
-  async commit(): Promise<void> {
-    const { ledger, clock } = this.#session;
-    const { cardUrl, principal, taskId } = this.#record;
-    const key = taskKey(cardUrl, principal, taskId);
-    for (let attempt = 0; ; attempt++) {
-      const record = { ...this.record, updatedAt: isoTime(clock.now()) };
-      try {
-        this.#entry = (await ledger.write(
-          key,
-          record,
-          this.#entry?.revision ?? 0,
-        )) as LedgerEntry<TaskRecord>;
-        return;
-      } catch (error) {
-        if (!(error instanceof LedgerConflictError)) throw asLedgerError("write", error);
-        if (attempt >= maxConflicts) throw error;
-        this.#entry = (await ledger.read(key)) as LedgerEntry<TaskRecord> | undefined;
-      }
-    }
+  /** Writes the record; who asks while a write waits for its turn shares it. Throws as {@link writeTask} does. */
+  commit(): Promise<void> {
+    if (this.#queued) return this.#queued;
+    const write = async () => {
+      this.#queued = undefined;
+      const parts = { current: () => this.record, merge: (theirs: TaskRecord) => this.#merge(theirs) };
+      this.#entry = await writeTask(this.#session, this.#entry, parts);
+    };
+    const queued = this.#writing.then(write);
+    this.#queued = queued;
+    this.#writing = queued.catch(() => {});
+    return queued;
+  }
+
+  /** Takes in what another holder of the task wrote. */
+  #merge(theirs: TaskRecord): void {
+    const taken = takenFrom(theirs, this.#record);
+    if (taken.task)
+      this.outputs.take(taken.task.artifacts, { mayOmit: false, isReplay: false, isOver: true });
+    this.#set(taken);
   }
 
   #fold(members: Pick<TaskRecord, "memory"> & { readonly task: Task }): void {
-    this.#foldedAtMs = this.#session.clock.monotonicMs();
+    // A repetition is no step: it leaves the memory's list of them as it was.
+    if (members.memory.observations !== this.#record.memory.observations) this.#statusCount += 1;
     this.#set(members);
     const { last } = this;
     if (last && this.#answered && !isReplay(this.#answered, last)) this.#answered = undefined;
@@ -232,10 +257,6 @@ export class TrackedTask {
   #set(members: Partial<TaskRecord>): void {
     const { task = this.#record.task } = members;
     const contextId = this.#record.contextId ?? task?.contextId;
-    this.#record = Object.freeze({
-      ...this.#record,
-      ...members,
-      ...(contextId === undefined ? {} : { contextId }),
-    });
+    this.#record = Object.freeze({ ...this.#record, ...members, ...defined({ contextId }) });
   }
 }

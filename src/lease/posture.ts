@@ -20,8 +20,13 @@ export function decideDrift(
 ): DriftDecision {
   if (posture === "fail-closed" || isUnacceptable(drift)) return "fail";
   if (posture.onDrift === "degrade") return drift.breaks.length === 0 ? "repin" : "fail";
-  // A function in plain JavaScript may answer anything; only the one word goes on.
-  return posture.onDrift(drift, handle) === "repin" ? "repin" : "fail";
+  try {
+    // A function in plain JavaScript may answer anything; only the one word goes on.
+    return posture.onDrift(drift, handle) === "repin" ? "repin" : "fail";
+  } catch {
+    // A policy that fails has accepted nothing.
+    return "fail";
+  }
 }
 
 function isUnacceptable(drift: CardDrift): boolean {

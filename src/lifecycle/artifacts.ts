@@ -2,19 +2,28 @@ import type { Artifact } from "../model/artifact.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { TaskArtifactUpdateEvent } from "../model/events.ts";
 import type { Part } from "../model/part.ts";
+import { canonicalJson } from "../util/json.ts";
 
 interface Growing {
   artifact: Artifact;
   parts: Part[];
   isFinished: boolean;
+  /** The whole of it, until it grows again. */
+  listed?: Artifact;
 }
 
 /** Artifacts that grow piece by piece. A piece is added in constant time; the whole is made when it is asked for. */
 export interface ArtifactFold {
   /** Starts again from a snapshot. */
   replace(artifacts: readonly Artifact[]): void;
-  /** Takes one piece; what is odd about it is returned. */
-  add(update: TaskArtifactUpdateEvent): Deviation | undefined;
+  /** What is odd about a piece that is not taken yet. */
+  oddityOf(update: TaskArtifactUpdateEvent): Deviation | undefined;
+  /** Takes one piece. */
+  add(update: TaskArtifactUpdateEvent): void;
+  /** How many parts there are in all. */
+  readonly partCount: number;
+  /** Whether a snapshot shows nothing that is not here already. */
+  holds(artifacts: readonly Artifact[]): boolean;
   /** The artifacts so far, frozen, in order of appearance. */
   list(): readonly Artifact[];
 }
@@ -33,41 +42,78 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
     listed = undefined;
   }
 
-  function add(update: TaskArtifactUpdateEvent): Deviation | undefined {
-    const { artifact, append = false, lastChunk = false } = update;
+  function oddityOf({ artifact: { artifactId }, append }: TaskArtifactUpdateEvent): Deviation | undefined {
+    if (!append) return undefined;
+    const known = byId.get(artifactId);
+    if (!known) return oddity("append-to-unknown-artifact", artifactId, "an artifact to append to");
+    return known.isFinished
+      ? oddity("append-after-last-chunk", artifactId, "nothing after lastChunk (4.2.2)")
+      : undefined;
+  }
+
+  function add({ artifact, append = false, lastChunk = false }: TaskArtifactUpdateEvent): void {
     const known = byId.get(artifact.artifactId);
     listed = undefined;
     if (!known) {
       const started = startOf(artifact, lastChunk);
       growing.push(started);
       byId.set(artifact.artifactId, started);
-      return append
-        ? oddity("append-to-unknown-artifact", artifact.artifactId, "an artifact to append to")
-        : undefined;
-    }
-    if (!append) {
+    } else if (append) {
+      for (const part of artifact.parts) known.parts.push(part);
+      // 4.2.2: later pieces may say more of the artifact; what they leave out stays.
+      known.artifact = { ...known.artifact, ...artifact };
+      known.isFinished ||= lastChunk;
+      delete known.listed;
+    } else {
+      delete known.listed;
       Object.assign(known, startOf(artifact, lastChunk));
-      return undefined;
     }
-    const wasFinished = known.isFinished;
-    for (const part of artifact.parts) known.parts.push(part);
-    // 4.2.2: later pieces may say more of the artifact; what they leave out stays.
-    known.artifact = { ...known.artifact, ...artifact };
-    known.isFinished ||= lastChunk;
-    return wasFinished
-      ? oddity("append-after-last-chunk", artifact.artifactId, "nothing after lastChunk (4.2.2)")
-      : undefined;
+  }
+
+  function holds(artifacts: readonly Artifact[]): boolean {
+    return artifacts.every(({ artifactId, parts }) => {
+      const known = byId.get(artifactId);
+      return known !== undefined && isPrefix(parts, known.parts);
+    });
   }
 
   function list(): readonly Artifact[] {
-    listed ??= Object.freeze(
-      growing.map(({ artifact, parts }) => Object.freeze({ ...artifact, parts: Object.freeze([...parts]) })),
-    );
+    listed ??= Object.freeze(growing.map(wholeOf));
     return listed;
   }
 
   replace(initial);
-  return { replace, add, list };
+  return {
+    replace,
+    oddityOf,
+    add,
+    get partCount() {
+      return growing.reduce((count, { parts }) => count + parts.length, 0);
+    },
+    holds,
+    list,
+  };
+}
+
+/** Whether a list of parts begins with another one. */
+export function isPrefix(beginning: readonly Part[], parts: readonly Part[]): boolean {
+  return beginning.length <= parts.length && beginning.every((part, at) => isSamePart(part, parts[at]));
+}
+
+function isSamePart(a: Part, b: Part | undefined): boolean {
+  if (a === b) return true;
+  try {
+    return b !== undefined && canonicalJson(a) === canonicalJson(b);
+  } catch {
+    // Half a surrogate pair has no canonical form.
+    return JSON.stringify(a) === JSON.stringify(b);
+  }
+}
+
+/** One artifact as it is now; what did not grow since it was last asked for is not copied again. */
+function wholeOf(item: Growing): Artifact {
+  item.listed ??= Object.freeze({ ...item.artifact, parts: Object.freeze([...item.parts]) });
+  return item.listed;
 }
 
 function startOf(artifact: Artifact, isFinished: boolean): Growing {

@@ -2,7 +2,7 @@ import type { Deviation } from "../model/deviation.ts";
 import type { LifecycleRule, Observation, TaskMemory } from "../model/observation.ts";
 import { isTerminalState } from "../model/states.ts";
 import { timeDifference } from "../util/clock.ts";
-import { noMemory, remember, rememberHistory } from "./memory.ts";
+import { noMemory, remember, rememberLate, rememberReplay } from "./memory.ts";
 import { type BrokenRule, type JudgeContext, rules } from "./rules.ts";
 
 /** Whether an observation may follow what is known, and what is known after it. */
@@ -36,26 +36,52 @@ export function judgeObservation(
   context: JudgeContext,
 ): LifecycleVerdict {
   const broken = rules.map((rule) => rule(memory, seen, context)).filter((item) => item !== undefined);
-  const deviations = broken.filter((item) => !item.isEnforced).map(deviationOf);
-  const first = broken.find((item) => item.isEnforced);
-  const foreign = first?.rule === "identity" || first?.rule === "answered";
-  if (foreign) return brokenBy(first, memory, seen, { deviations, next: memory });
+  const foreign = broken.find(({ rule }) => rule === "identity" || rule === "answered");
+  const outcome = foreign ? "advance" : outcomeOf(memory, seen, context);
+  const all =
+    outcome === "advance" ? broken : broken.filter(({ rule }) => concerning[outcome].includes(rule));
+  // What belongs to another task, and what follows the end of this one, changes nothing: the first end wins.
+  const idle = all.find(({ rule }) => withoutEffect.includes(rule));
+  const told = idle ? [idle] : all;
+  const deviations = told.filter((item) => !item.isEnforced).map(deviationOf);
+  const first = told.find((item) => item.isEnforced);
+  const next = idle ? memory : after[outcome](memory, seen);
+  if (!first) return { outcome, memory: next, deviations };
+  const observations = Object.freeze([...memory.observations, seen]);
+  return {
+    outcome: "broken",
+    rule: first.rule,
+    message: first.message,
+    observations,
+    memory: next,
+    deviations,
+  };
+}
+
+const withoutEffect: readonly LifecycleRule[] = Object.freeze([
+  "identity",
+  "answered",
+  "terminal-is-final",
+  "single-terminal",
+]);
+
+/** Rules that can be broken by what is no step of the task: a status that is repeated may come with a history. */
+const concerning: Readonly<Record<"replay" | "late", readonly LifecycleRule[]>> = Object.freeze({
+  replay: ["history-progress"],
+  late: [],
+});
+
+const after = Object.freeze({ advance: remember, replay: rememberReplay, late: rememberLate });
+
+function outcomeOf(
+  memory: TaskMemory,
+  seen: Observation,
+  context: JudgeContext,
+): "advance" | "replay" | "late" {
   const last = memory.observations.at(-1);
-  if (last && isReplay(last, seen)) {
-    // A whole task that repeats its status may still bring a longer history.
-    const repeated = { ...memory, ...rememberHistory(memory, seen), replayCount: memory.replayCount + 1 };
-    return { outcome: "replay", memory: Object.freeze(repeated), deviations };
-  }
-  if (isOfThePast(memory, seen, context)) {
-    return {
-      outcome: "late",
-      memory: Object.freeze({ ...memory, lateCount: memory.lateCount + 1 }),
-      deviations,
-    };
-  }
-  const next = remember(memory, seen);
-  if (first) return brokenBy(first, memory, seen, { deviations, next });
-  return { outcome: "advance", memory: next, deviations };
+  if (!last) return "advance";
+  if (isReplay(last, seen)) return "replay";
+  return isOfThePast(memory, last, { seen, context }) ? "late" : "advance";
 }
 
 /** Whether an observation repeats another: same state, timestamp and status message. */
@@ -70,28 +96,25 @@ export function isReplay(last: Observation, seen: Observation): boolean {
 
 /**
  * Whether an observation speaks of the past, which is no offence: a replica that lags repeats something dated that was
- * seen; an answer whose request left before the last thing was folded in may have been overtaken; where timestamps are
- * trusted, an event with an older one was.
+ * seen, or shows a finished task as it was at an earlier date; an answer whose request left before the last thing was
+ * folded in may have been overtaken; where timestamps are trusted, an event with an older one was.
  */
-function isOfThePast(memory: TaskMemory, seen: Observation, context: JudgeContext): boolean {
-  const last = memory.observations.at(-1);
-  if (!last) return false;
-  if (seen.timestamp !== undefined && memory.observations.some((item) => isReplay(item, seen))) return true;
+function isOfThePast(
+  { observations, terminal }: TaskMemory,
+  last: Observation,
+  { seen, context }: { readonly seen: Observation; readonly context: JudgeContext },
+): boolean {
   const difference = timeDifference(seen.timestamp, last.timestamp);
-  if (context.isOvertaken && !(difference !== undefined && difference > 0)) return true;
+  const isNewer = difference !== undefined && difference > 0;
+  const isDated = seen.timestamp !== undefined;
+  if (isDated && !isNewer && observations.some((item) => isReplay(item, seen))) return true;
+  // Nothing comes after an end, so an end that was not seen before can't be of the past.
+  if (isTerminalState(seen.state)) return false;
+  if (context.isOvertaken && !isNewer) return true;
   const isEvent = seen.source === "stream" || seen.source === "push";
-  const isOlder = difference !== undefined && difference < 0;
-  return isOlder && isEvent && context.trustsTimestamps && !isTerminalState(last.state);
-}
-
-function brokenBy(
-  { rule, message }: BrokenRule,
-  memory: TaskMemory,
-  seen: Observation,
-  { deviations, next }: { deviations: readonly Deviation[]; next: TaskMemory },
-): LifecycleVerdict {
-  const observations = Object.freeze([...memory.observations, seen]);
-  return { outcome: "broken", rule, message, observations, memory: next, deviations };
+  if (!terminal && !(isEvent && context.trustsTimestamps)) return false;
+  const age = timeDifference(seen.timestamp, (terminal ?? last).timestamp);
+  return age !== undefined && age < 0;
 }
 
 function deviationOf({ rule, message }: BrokenRule): Deviation {

@@ -17,7 +17,7 @@ export function remember(memory: TaskMemory, seen: Observation): TaskMemory {
   const terminal = memory.terminal ?? (isTerminalState(seen.state) ? seen : undefined);
   const hasGrown = hasHistoryGrown(memory, seen);
   const { idle: before, ...rest } = memory;
-  const idle = idleAfter(hasGrown ? undefined : before, seen);
+  const idle = idleAfter(hasGrown ? undefined : before, seen, memory.observations.at(-1));
   return Object.freeze({
     ...rest,
     observations,
@@ -27,8 +27,19 @@ export function remember(memory: TaskMemory, seen: Observation): TaskMemory {
   });
 }
 
+/** What is known after a repetition: a whole task that repeats its status may still bring a longer history. */
+export function rememberReplay(memory: TaskMemory, seen: Observation): TaskMemory {
+  const known = hasHistoryGrown(memory, seen) ? rememberProgress(memory) : memory;
+  return Object.freeze({ ...known, ...rememberHistory(memory, seen), replayCount: memory.replayCount + 1 });
+}
+
+/** What is known after something of the past: what was known before. */
+export function rememberLate(memory: TaskMemory): TaskMemory {
+  return Object.freeze({ ...memory, lateCount: memory.lateCount + 1 });
+}
+
 /** The last whole history seen, after one more look at the task. */
-export function rememberHistory(memory: TaskMemory, seen: Observation): Pick<TaskMemory, "history"> {
+function rememberHistory(memory: TaskMemory, seen: Observation): Pick<TaskMemory, "history"> {
   const { state, timestamp, historyLength, newestMessageId } = seen;
   if (historyLength === undefined) return memory.history ? { history: memory.history } : {};
   const dated = timestamp === undefined ? {} : { timestamp };
@@ -57,8 +68,15 @@ export function hasHistoryGrown(memory: TaskMemory, seen: Observation): boolean 
 }
 
 /** How often in a row the task has asked the same thing without any progress, after one more look at it. */
-export function idleAfter(before: TaskMemory["idle"], seen: Observation): TaskMemory["idle"] {
+export function idleAfter(
+  before: TaskMemory["idle"],
+  seen: Observation,
+  last: Observation | undefined,
+): TaskMemory["idle"] {
   if (seen.state !== "TASK_STATE_INPUT_REQUIRED" || seen.question === undefined) return before;
+  // An agent that dates its answers by the moment of reading shows one question with ever new dates.
+  const isShownAgain = last?.state === seen.state && last.statusMessageId === seen.statusMessageId;
+  if (isShownAgain && before?.question === seen.question) return before;
   const { question } = seen;
   return { question, rounds: before?.question === question ? before.rounds + 1 : 1 };
 }

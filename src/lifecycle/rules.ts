@@ -1,5 +1,5 @@
 import type { LifecycleRule, Observation, TaskMemory } from "../model/observation.ts";
-import { isTerminalState } from "../model/states.ts";
+import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import { timeDifference } from "../util/clock.ts";
 import { hasHistoryGrown, idleAfter } from "./memory.ts";
 
@@ -19,7 +19,7 @@ export interface JudgeContext {
   readonly maxIdleRounds: number;
   /** Whether the request of this answer left before the last observation was folded in. */
   readonly isOvertaken?: boolean;
-  /** For the answer to a message of ours: what was the last thing known of the task before it was sent. */
+  /** For the answer to a message of ours: how the task had ended before it was sent. */
   readonly beforeSend?: Observation;
 }
 
@@ -35,15 +35,9 @@ export interface BrokenRule {
 /** One rule: nothing, or how it is broken. */
 type Rule = (memory: TaskMemory, seen: Observation, context: JudgeContext) => BrokenRule | undefined;
 
-const identity: Rule = (_memory, seen, { taskId, contextId }) => {
-  if (taskId !== undefined && seen.taskId !== taskId) {
-    return broken("identity", `found task ${seen.taskId}, wanted ${taskId}`);
-  }
-  // An absent context is no evidence.
-  if (contextId !== undefined && seen.contextId && seen.contextId !== contextId) {
-    return broken("identity", `found context ${seen.contextId}, wanted ${contextId}`);
-  }
-  return undefined;
+const identity: Rule = (_memory, seen, wanted) => {
+  const message = findForeign(seen, wanted);
+  return message === undefined ? undefined : broken("identity", message);
 };
 
 const answered: Rule = (_memory, seen, { beforeSend }) => {
@@ -90,7 +84,9 @@ const timestampMonotonic: Rule = ({ observations }, seen, { trustsTimestamps }) 
 const historyProgress: Rule = (memory, seen, { claimsHistory, trustsHistory }) => {
   const { history } = memory;
   const isComparable = claimsHistory && history && seen.historyLength !== undefined;
-  const hasChanged = history && (seen.state !== history.state || seen.timestamp !== history.timestamp);
+  // The same question at another time is another one: the task went on in between. A sign of life is no change.
+  const isAskedAnew = isInterruptedState(seen.state) && seen.timestamp !== history?.timestamp;
+  const hasChanged = history && (seen.state !== history.state || isAskedAnew);
   if (!isComparable || !hasChanged || hasHistoryGrown(memory, seen)) return undefined;
   const message = `found ${seen.historyLength} messages of history before and after ${shown(seen)}, wanted more`;
   return broken("history-progress", message, trustsHistory);
@@ -98,7 +94,7 @@ const historyProgress: Rule = (memory, seen, { claimsHistory, trustsHistory }) =
 
 const progress: Rule = (memory, seen, { maxIdleRounds }) => {
   const before = hasHistoryGrown(memory, seen) ? undefined : memory.idle;
-  const idle = idleAfter(before, seen);
+  const idle = idleAfter(before, seen, memory.observations.at(-1));
   if (idle === before || !idle || idle.rounds < maxIdleRounds) return undefined;
   return broken(
     "progress",
@@ -118,6 +114,20 @@ export const rules: readonly Rule[] = Object.freeze([
   historyProgress,
   progress,
 ]);
+
+/** How something names another task or context than it should; an absent one is no evidence. */
+export function findForeign(
+  found: { readonly taskId?: string; readonly contextId?: string },
+  wanted: Pick<JudgeContext, "taskId" | "contextId">,
+): string | undefined {
+  if (found.taskId && wanted.taskId !== undefined && found.taskId !== wanted.taskId) {
+    return `found task ${found.taskId}, wanted ${wanted.taskId}`;
+  }
+  if (found.contextId && wanted.contextId !== undefined && found.contextId !== wanted.contextId) {
+    return `found context ${found.contextId}, wanted ${wanted.contextId}`;
+  }
+  return undefined;
+}
 
 function broken(rule: LifecycleRule, message: string, isEnforced = true): BrokenRule {
   return { rule, message, isEnforced };

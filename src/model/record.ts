@@ -19,7 +19,7 @@ export interface TaskRecord {
   readonly kind: "task";
   /** Version of this shape. */
   readonly schema: 1;
-  /** Where the agent's card is checked; `""` for a card that never is. */
+  /** Where the agent's card is checked, without what may be a secret in it; `""` for a card that never is. */
   readonly cardUrl: string;
   /** On whose behalf. */
   readonly principal: string;

@@ -2,14 +2,16 @@ import type { BindingStream } from "../binding/binding.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { TaskNotFoundError } from "../errors/protocol.ts";
 import { createArtifactFold } from "../lifecycle/artifacts.ts";
+import { isReplay } from "../lifecycle/judge.ts";
 import { observe } from "../lifecycle/observe.ts";
-import type { SendMessageResponse, StreamResponse } from "../model/events.ts";
+import type { SendMessageResponse, StreamResponse, TaskStatusUpdateEvent } from "../model/events.ts";
 import type { Observation, ObservationSource } from "../model/observation.ts";
 import type { ProbeCheck, ProbeProgress } from "../model/probe.ts";
 import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { sleep } from "../util/abort.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
 import { check } from "./verdict.ts";
 
 /** The agent as a probe reaches it: below handles and folds, so that nothing is smoothed over. */
@@ -36,6 +38,8 @@ export interface ProbeRun {
 export interface ProbeRunOptions {
   /** Whether the card claims to stream, and it is to be shown. */
   readonly streams: boolean;
+  /** Whether the card claims a history that grows, so that it is looked at while the task works. */
+  readonly claimsHistory: boolean;
   readonly onProgress?: (progress: ProbeProgress) => void;
 }
 
@@ -51,15 +55,20 @@ export async function runProbe(agent: ProbeAgent, options: ProbeRunOptions): Pro
   const checks: ProbeCheck[] = [];
   const tell = (progress: ProbeProgress) => options.onProgress?.(progress);
 
-  function see(seen: Parameters<typeof observe>[0], source: ObservationSource): void {
-    const isFullHistory = source === "get";
-    const observation = observe(seen, { source, isFullHistory, seenAt: isoTime(clock.now()) });
+  function note(observation: Observation): void {
     transitions.push(observation);
-    tell({ step: source === "stream" ? "stream" : "poll", observation });
+    tell({ step: observation.source === "stream" ? "stream" : "poll", observation });
+  }
+
+  function see(shown: Task | TaskStatusUpdateEvent, source: ObservationSource): void {
+    const isFullHistory = source === "get";
+    note(observe(shown, { source, isFullHistory, seenAt: isoTime(clock.now()) }));
   }
 
   tell({ step: "send" });
-  if (options.streams) checks.push(...(await watchStream(agent, see)));
+  const { claimsHistory } = options;
+  const witness = { seen: transitions, see, note, claimsHistory };
+  if (options.streams) checks.push(...(await watchStream(agent, witness)));
   else {
     checks.push(check("streaming-emits", "not-run", "streaming was not probed"));
     const reply = await agent.send();
@@ -69,8 +78,10 @@ export async function runProbe(agent: ProbeAgent, options: ProbeRunOptions): Pro
   if (taskId !== undefined) {
     for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
       see(await agent.get(taskId), "get");
-      const state = transitions.at(-1)?.state;
-      if (state && (isTerminalState(state) || isInterruptedState(state))) break;
+      const last = transitions.at(-1);
+      // An agent that goes back behind an end that was seen would be looked at for ever.
+      if (transitions.some(({ state }) => isTerminalState(state))) break;
+      if (last && isInterruptedState(last.state)) break;
       await sleep(clock, waitMs, signal);
     }
     // Once more, since an end that does not last is no end.
@@ -82,14 +93,20 @@ export async function runProbe(agent: ProbeAgent, options: ProbeRunOptions): Pro
   return { transitions, checks };
 }
 
-async function watchStream(
-  agent: ProbeAgent,
-  see: (seen: Parameters<typeof observe>[0], source: ObservationSource) => void,
-): Promise<ProbeCheck[]> {
+/** What a run writes down as it goes. */
+interface Witness {
+  readonly seen: readonly Observation[];
+  readonly see: (shown: Task | TaskStatusUpdateEvent, source: ObservationSource) => void;
+  readonly note: (observation: Observation) => void;
+  readonly claimsHistory: boolean;
+}
+
+async function watchStream(agent: ProbeAgent, witness: Witness): Promise<ProbeCheck[]> {
+  const { seen, see, note } = witness;
   const stream = await agent.stream();
   const artifacts = createArtifactFold();
   const kinds: string[] = [];
-  const oddities: string[] = [];
+  let order = check("artifact-order", "passed", "kept");
   let cancelGrace = () => {};
   let failure: unknown;
   try {
@@ -98,13 +115,22 @@ async function watchStream(
       if ("task" in event) {
         artifacts.replace(event.task.artifacts ?? []);
         see(event.task, "stream");
+        if (witness.claimsHistory && kinds.length === 1) await lookAtHistory(agent, witness, event.task.id);
       } else if ("statusUpdate" in event) {
         see(event.statusUpdate, "stream");
-      } else if ("artifactUpdate" in event) {
-        const oddity = artifacts.add(event.artifactUpdate);
-        if (oddity?.kind === "append-after-last-chunk") oddities.push(oddity.message);
+      } else {
+        // Neither carries a state; whose it is can be judged all the same.
+        const { taskId, contextId } = "message" in event ? event.message : event.artifactUpdate;
+        const last = seen.at(-1);
+        if (last) note({ ...last, ...defined({ taskId, contextId }) });
       }
-      if (!hasEnded(event)) continue;
+      if ("artifactUpdate" in event) {
+        const oddity = artifacts.oddityOf(event.artifactUpdate);
+        artifacts.add(event.artifactUpdate);
+        if (oddity?.kind === "append-after-last-chunk")
+          order = check("artifact-order", "failed", oddity.message, seen);
+      }
+      if (!hasEnded(event) && !("message" in event && kinds.length === 1)) continue;
       cancelGrace();
       cancelGrace = agent.clock.schedule(graceMs, () => stream.close());
     }
@@ -115,7 +141,15 @@ async function watchStream(
     cancelGrace();
     stream.close();
   }
-  return [emitsCheck(kinds, failure), shapeCheck(kinds), orderCheck(oddities)];
+  return [emitsCheck(kinds, failure), shapeCheck(kinds, seen), order];
+}
+
+/** Reads the task while its stream goes on. What the read is ahead of the stream by is left to the stream. */
+async function lookAtHistory(agent: ProbeAgent, { seen, note }: Witness, taskId: string): Promise<void> {
+  const seenAt = isoTime(agent.clock.now());
+  const shown = observe(await agent.get(taskId), { source: "get", isFullHistory: true, seenAt });
+  const last = seen.at(-1);
+  if (last && isReplay(last, shown)) note(shown);
 }
 
 function emitsCheck(kinds: readonly string[], failure: unknown): ProbeCheck {
@@ -133,26 +167,16 @@ function emitsCheck(kinds: readonly string[], failure: unknown): ProbeCheck {
     : check("streaming-emits", "failed", `found ${found}, wanted a task and its updates`);
 }
 
-function shapeCheck(kinds: readonly string[]): ProbeCheck {
+function shapeCheck(kinds: readonly string[], seen: readonly Observation[]): ProbeCheck {
   const [first] = kinds;
   if (first === undefined) return check("stream-shape", "not-run", "there was no event");
   if (first !== "task" && first !== "message") {
-    return check("stream-shape", "failed", `found ${first} first, wanted a task or a message (3.1.2)`);
+    const found = `found ${first} first, wanted a task or a message (3.1.2)`;
+    return check("stream-shape", "failed", found, seen.slice(0, 1));
   }
-  return first === "message" && kinds.length > 1
-    ? check(
-        "stream-shape",
-        "failed",
-        `found ${kinds.length - 1} events after a lone message, wanted none (3.1.2)`,
-      )
-    : check("stream-shape", "passed", `${first} first`);
-}
-
-function orderCheck(oddities: readonly string[]): ProbeCheck {
-  const [first] = oddities;
-  return first === undefined
-    ? check("artifact-order", "passed", "kept")
-    : check("artifact-order", "failed", first);
+  if (first === "task" || kinds.length === 1) return check("stream-shape", "passed", `${first} first`);
+  const found = `found ${kinds.length - 1} events after a lone message, wanted none (3.1.2)`;
+  return check("stream-shape", "failed", found, seen.slice(0, 1));
 }
 
 async function checkUnknownTask(agent: ProbeAgent): Promise<ProbeCheck> {

@@ -32,15 +32,16 @@ interface Broken {
 export function checkProbe(card: AgentCard, transitions: readonly Observation[]): readonly ProbeCheck[] {
   const claims = claimsHistory(card);
   const broken = findBroken(transitions, claims);
-  const last = transitions.findLast((item) => isTerminalState(item.state));
+  const last = transitions.at(-1);
+  const end = transitions.findLast((item) => isTerminalState(item.state));
   return Object.freeze([
-    ...judged.map((rule) => ruleCheck(rule, broken.get(rule), claims)),
-    last
-      ? check("reaches-terminal", "passed", `the task ended in ${last.state}`, [last])
+    ...judged.map((rule) => ruleCheck(rule, broken.get(rule), { claims, hasSeen: last !== undefined })),
+    end
+      ? check("reaches-terminal", "passed", `the task ended in ${end.state}`, [end])
       : check(
           "reaches-terminal",
           "failed",
-          `found ${present(transitions)}, wanted a terminal state`,
+          `found ${last?.state ?? "no task"}, wanted a terminal state`,
           transitions.slice(-1),
         ),
     historyCheck(transitions, claims),
@@ -54,6 +55,7 @@ function claimsHistory({ capabilities }: AgentCard): boolean {
 
 function findBroken(transitions: readonly Observation[], claimsHistory: boolean): Map<LifecycleRule, Broken> {
   const [first] = transitions;
+  const contextId = transitions.find((item) => item.contextId)?.contextId;
   const found = new Map<LifecycleRule, Broken>();
   let memory = noMemory;
   for (const seen of transitions) {
@@ -63,7 +65,7 @@ function findBroken(transitions: readonly Observation[], claimsHistory: boolean)
       claimsHistory,
       maxIdleRounds,
       ...(first ? { taskId: first.taskId } : {}),
-      ...(first?.contextId === undefined ? {} : { contextId: first.contextId }),
+      ...(contextId === undefined ? {} : { contextId }),
     };
     const verdict = judgeObservation(memory, seen, context);
     memory = verdict.memory;
@@ -73,8 +75,13 @@ function findBroken(transitions: readonly Observation[], claimsHistory: boolean)
   return found;
 }
 
-function ruleCheck(rule: LifecycleRule, broken: Broken | undefined, claims: boolean): ProbeCheck {
+function ruleCheck(
+  rule: LifecycleRule,
+  broken: Broken | undefined,
+  { claims, hasSeen }: { readonly claims: boolean; readonly hasSeen: boolean },
+): ProbeCheck {
   if (broken) return check(rule, "failed", broken.message, broken.evidence);
+  if (!hasSeen) return check(rule, "not-run", "there was no task");
   if (rule === "history-progress" && !claims)
     return check(rule, "not-run", "the card claims no growing history");
   return check(rule, "passed", "kept");
@@ -85,8 +92,8 @@ function historyCheck(transitions: readonly Observation[], claims: boolean): Pro
   const whole = transitions.filter((item) => item.historyLength !== undefined);
   const [first] = whole;
   const last = whole.at(-1);
-  if (!first || !last || first === last)
-    return check("history-grows", "not-run", "history was not seen twice");
+  if (!first || !last || first.state === last.state)
+    return check("history-grows", "not-run", "history was not seen before and after a change");
   const grew = first.historyLength !== last.historyLength || first.newestMessageId !== last.newestMessageId;
   const found = `from ${first.historyLength} to ${last.historyLength} messages`;
   return grew
@@ -102,8 +109,4 @@ export function check(
   evidence: readonly Observation[] = [],
 ): ProbeCheck {
   return Object.freeze({ name, outcome, detail, evidence: Object.freeze([...evidence]) });
-}
-
-function present(transitions: readonly Observation[]): string {
-  return transitions.at(-1)?.state ?? "nothing";
 }

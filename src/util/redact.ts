@@ -103,3 +103,11 @@ export function redactJson(value: unknown, limits: RedactionLimits = {}): unknow
 
   return redact(value);
 }
+
+/** The secrets among headers that a request carries: the values of those that sound like one, with and without a scheme. */
+export function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) => (isSecretParameter(name) ? [value] : []));
+  const tokens = values.flatMap((value) => [value, ...value.split(/[\s=;,]+/)]);
+  // Short words are no secrets, and striking them would strike other words too.
+  return [...new Set(tokens)].filter((token) => token.length >= 8).sort((a, b) => b.length - a.length);
+}

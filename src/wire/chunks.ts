@@ -36,7 +36,7 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
   const scope = createScope(clock, [options.signal]);
   const { signal } = scope;
   const idle = createIdleTimer(clock, options.idleMs, () => scope.abort(options.idleError(options.idleMs)));
-  const reader = response.body?.getReader();
+  const { reader, failure } = takeReader(response);
   let isOpen = reader !== undefined;
 
   function close() {
@@ -54,6 +54,7 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
 
   async function next(): Promise<Uint8Array | undefined> {
     signal.throwIfAborted();
+    if (failure !== undefined) throw toConnectionError(response.url, failure, "body");
     if (!reader || !isOpen) return undefined;
     const waitsSinceMs = clock.monotonicMs();
     idle.start();
@@ -84,4 +85,16 @@ function bytesOf(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
   if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   throw new TypeError("the body gave a chunk that is no bytes");
+}
+
+/** A body that somebody read already, as a wrapper around fetch may, is one that can't be read. */
+function takeReader({ body }: HttpResponse): {
+  reader?: ReadableStreamDefaultReader<Uint8Array>;
+  failure?: unknown;
+} {
+  try {
+    return body ? { reader: body.getReader() } : {};
+  } catch (failure) {
+    return { failure };
+  }
 }

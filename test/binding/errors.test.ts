@@ -92,12 +92,13 @@ describe("an error answer", () => {
     },
   );
 
-  test("with the code 401 or 403 is a refusal, as that status is", () => {
+  test("with the status 401 or 403 is a refusal, and with it as a code a gateway's word", () => {
     for (const [code, name] of [
       [401, "AuthenticationError"],
       [403, "AuthorizationError"],
     ] as const) {
-      expect(map({ code, message: "who are you?" }).name).toBe(name);
+      // As a code it says nothing of who answered, nor whether the message was taken.
+      expect(map({ code, message: "who are you?" }).name).toBe("GatewayError");
       const refusal = map(undefined, { httpStatus: code, challenge: 'Bearer realm="a"' });
       expect(refusal).toMatchObject({ name, challenge: 'Bearer realm="a"' });
       expect(map({ code: -32603, message: "x" }, { httpStatus: code }).name).toBe(name);

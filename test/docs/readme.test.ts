@@ -48,7 +48,9 @@ function findWrongFences(markdown: string, project: Project): string[] {
       return [`${line}: code without <!-- examples/file.ts#region -->`];
     const region = regionOf(project.read(path) ?? "", name);
     if (region === undefined) return [`${line}: ${source} does not exist`];
-    return region === text ? [] : [`${line}: differs from ${source}`];
+    if (region !== text) return [`${line}: differs from ${source}`];
+    // A reader has the package, and nothing of the folder that the example lives in.
+    return /\bfrom "\./.test(text) ? [`${line}: imports a file that a reader does not have`] : [];
   });
 }
 
@@ -145,7 +147,8 @@ describe("the checks see", () => {
   const files: Record<string, string> = {
     "package.json": JSON.stringify({ name: "a2a-lease", scripts: { test: "vitest run", quickstart: "tsx" } }),
     "examples/quickstart.ts":
-      "try {\n  // #region drift\n  if (a) {\n    b();\n  }\n  // #endregion drift\n}\n",
+      "try {\n  // #region drift\n  if (a) {\n    b();\n  }\n  // #endregion drift\n}\n" +
+      '// #region local\nimport a from "./a.ts";\n// #endregion local\n',
     "src/README.md": "# Map\n\n## House style\n",
   };
   const project: Project = {
@@ -153,6 +156,7 @@ describe("the checks see", () => {
     exists: (path) => path in files || Object.keys(files).some((file) => file.startsWith(`${path}/`)),
   };
   const region = "```ts\nif (a) {\n  b();\n}\n```\n";
+  const local = '```ts\nimport a from "./a.ts";\n```\n';
 
   test("a fence that is a region, and one that is not", () => {
     const find = (markdown: string) => findWrongFences(markdown, project).length;
@@ -161,6 +165,7 @@ describe("the checks see", () => {
     expect(find("```text\nanything\n```\n")).toBe(0);
     expect(find(region)).toBe(1);
     expect(find(`<!-- examples/quickstart.ts#other -->\n${region}`)).toBe(1);
+    expect(find(`<!-- examples/quickstart.ts#local -->\n${local}`)).toBe(1);
     expect(find(`<!-- examples/missing.ts#drift -->\n${region}`)).toBe(1);
     expect(find(`<!-- examples/quickstart.ts#drift -->\n${region.replace("b()", "c()")}`)).toBe(1);
     expect(find(`<!-- examples/quickstart.ts#drift -->\nprose\n${region}`)).toBe(1);

@@ -57,6 +57,7 @@ describe("a probe", () => {
       "identity passed",
       "reaches-terminal passed",
       "history-grows not-run",
+      "answered passed",
       "streaming-emits passed",
       "stream-shape passed",
       "artifact-order passed",

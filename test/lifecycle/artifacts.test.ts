@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createArtifactFold } from "../../src/lifecycle/artifacts.ts";
+import { type ArtifactFold, createArtifactFold } from "../../src/lifecycle/artifacts.ts";
 import type { Artifact } from "../../src/model/artifact.ts";
 import type { TaskArtifactUpdateEvent } from "../../src/model/events.ts";
 
@@ -7,6 +7,12 @@ const artifact = (artifactId: string, ...texts: readonly string[]): Artifact => 
   artifactId,
   parts: texts.map((text) => ({ text })),
 });
+/** Says what is odd about a piece, and takes it. */
+const add = (fold: ArtifactFold, piece: TaskArtifactUpdateEvent) => {
+  const oddity = fold.oddityOf(piece);
+  fold.add(piece);
+  return oddity;
+};
 const update = (piece: Artifact, more: Partial<TaskArtifactUpdateEvent> = {}): TaskArtifactUpdateEvent => ({
   taskId: "t1",
   artifact: piece,
@@ -17,10 +23,11 @@ describe("artifacts grow", () => {
   test("by pieces that are appended, whose parts stay parts", () => {
     const fold = createArtifactFold();
     const oddities = [
-      fold.add(update({ ...artifact("a", "one"), name: "A", metadata: { m: 1 } })),
-      fold.add(update(artifact("b", "x"), { append: false })),
-      fold.add(update({ ...artifact("a", "two"), description: "later" }, { append: true })),
-      fold.add(
+      add(fold, update({ ...artifact("a", "one"), name: "A", metadata: { m: 1 } })),
+      add(fold, update(artifact("b", "x"), { append: false })),
+      add(fold, update({ ...artifact("a", "two"), description: "later" }, { append: true })),
+      add(
+        fold,
         update(
           { artifactId: "a", parts: [{ raw: "AAEC" }, { data: null }] },
           { append: true, lastChunk: true },
@@ -47,12 +54,12 @@ describe("artifacts grow", () => {
 
   test("from nothing where the first piece is appended, which is odd (D21)", () => {
     const fold = createArtifactFold();
-    expect(fold.add(update(artifact("a", "one"), { append: true }))).toEqual({
+    expect(add(fold, update(artifact("a", "one"), { append: true }))).toEqual({
       kind: "append-to-unknown-artifact",
       message: "found an append to artifact a, wanted an artifact to append to",
     });
-    expect(fold.add(update(artifact("a", "two"), { append: true, lastChunk: true }))).toBe(undefined);
-    expect(fold.add(update(artifact("a", "three"), { append: true }))).toEqual({
+    expect(add(fold, update(artifact("a", "two"), { append: true, lastChunk: true }))).toBe(undefined);
+    expect(add(fold, update(artifact("a", "three"), { append: true }))).toEqual({
       kind: "append-after-last-chunk",
       message: "found an append to artifact a, wanted nothing after lastChunk (4.2.2)",
     });
@@ -63,7 +70,7 @@ describe("artifacts grow", () => {
     const fold = createArtifactFold([artifact("a", "one")]);
     fold.add(update(artifact("a", "two"), { append: true, lastChunk: true }));
     fold.replace([artifact("a", "whole")]);
-    expect([fold.add(update(artifact("a", "more"), { append: true })), fold.list()]).toEqual([
+    expect([add(fold, update(artifact("a", "more"), { append: true })), fold.list()]).toEqual([
       undefined,
       [artifact("a", "whole", "more")],
     ]);
@@ -98,4 +105,16 @@ describe("a list of artifacts", () => {
     expect(fold.list()[0]?.parts).toHaveLength(100_000);
     expect(performance.now() - startMs).toBeLessThan(2_000);
   });
+});
+
+test("artifacts that did not grow since they were last asked for are not copied again", () => {
+  const fold = createArtifactFold([{ artifactId: "a", parts: [{ text: "1" }] }]);
+  fold.add({ taskId: "t", artifact: { artifactId: "b", parts: [{ text: "2" }] } });
+  const [first, second] = fold.list();
+
+  fold.add({ taskId: "t", artifact: { artifactId: "b", parts: [{ text: "3" }] }, append: true });
+
+  expect(fold.list()[0]).toBe(first);
+  expect(fold.list()[1]).not.toBe(second);
+  expect(second?.parts).toEqual([{ text: "2" }]);
 });

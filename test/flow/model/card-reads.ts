@@ -28,12 +28,16 @@ export type Found =
 export function cardReadsOf({ exchanges, settings }: RunRecord): readonly CardRead[] {
   const reads: CardRead[] = [];
   let isConfirming = false;
-  let lastFullMs = Number.NEGATIVE_INFINITY;
+  let lastFullMs: number | undefined;
   for (const exchange of exchanges) {
     if (exchange.kind !== "card") continue;
     const isSecondLook: boolean = isConfirming && exchange.isFull;
     const first: CardRead | undefined = isSecondLook ? reads.pop() : undefined;
-    const read = readOf(exchange, first, exchange.atMs - lastFullMs >= settings.fullCheckEveryMs);
+    const read = readOf(
+      exchange,
+      first,
+      exchange.atMs - (lastFullMs ?? exchange.atMs) >= settings.fullCheckEveryMs,
+    );
     reads.push(read);
     if (read.isFull && read.found.kind === "card") lastFullMs = read.untilMs ?? lastFullMs;
     isConfirming = !isSecondLook && isGone(exchange);

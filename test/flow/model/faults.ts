@@ -25,7 +25,9 @@ const page = { "content-type": "text/html" };
 const faults = (fits: readonly OperationName[], named: Readonly<Record<string, Behaviour>>): Fault[] =>
   Object.entries(named).map(([name, behaviour]) => ({ name, behaviour, fits }));
 
-const surprisingCodes = [-32602, -32601, -32003, -32004, -32005, -32006, -32007, -32008, -32009, 401];
+const surprisingCodes = [
+  -32602, -32601, -32003, -32004, -32005, -32006, -32007, -32008, -32009, 401, 404, 502,
+];
 
 /** The faults of calls. */
 export const callFaults: readonly Fault[] = [

@@ -64,8 +64,7 @@ export const sentOnce: Invariant = ({ exchanges }) => {
     if (!first || !second) return [];
     if (first.stepId !== second.stepId)
       return [`the id ${id} of ${first.stepId} was used by ${second.stepId}`];
-    const isRefused = first.answer?.status === 401 || first.sightings[0]?.code === 401;
-    const isRefreshed = isRefused && first.authorization !== second.authorization;
+    const isRefreshed = first.answer?.status === 401 && first.authorization !== second.authorization;
     return isRefreshed && more.length === 0
       ? []
       : [`${id} of ${first.stepId} was sent ${calls.length} times`];
@@ -99,7 +98,7 @@ export const noFalseSafety: Invariant = (record) =>
 /** Whether a send was turned down for certain, or never left. */
 function isRefused({ answer, failure, sightings }: CallExchange): boolean {
   const code = sightings[0]?.code;
-  const isByCode = code !== undefined && code !== -32603 && code !== -32006;
+  const isByCode = code !== undefined && code < 0 && code !== -32603 && code !== -32006;
   const isByStatus = answer !== undefined && answer.status >= 400 && answer.status < 500;
   return failure?.how === "refused" || isByCode || (isByStatus && answer.status !== 408);
 }
@@ -114,13 +113,13 @@ export const readAfterSurprise: Invariant = (record) => {
   const reads = cardReadsOf(record);
   const missed = surprisesOf(record)
     .filter((item) => mustBeChecked(record, item, reads) && readsFor(item, reads).length === 0)
-    .filter((item) => !isHeldBack(record, item.step, item.error) && !isOutOfTime(item, reads))
+    .filter((item) => !(isTold(item) && isHeldBack(record, item.step)) && !isOutOfTime(item, reads))
     .map(
       ({ label, step }) => `${label} surfaced from ${step.label} (${said(step)}) without a forced card read`,
     );
   const skipped = record.steps
     .filter(({ kind, settled }) => readers.has(kind) && settled)
-    .filter((step) => !isAborted(step) && !isHeldBack(record, step, undefined))
+    .filter((step) => !isAborted(step) && !isHeldBack(record, step))
     .filter((step) => readsWithin(step.startedAt, endOf(step), reads).length === 0)
     .map((step) => `${step.label} read no card`);
   return [...missed, ...skipped];
@@ -151,21 +150,25 @@ export const cardDecides: Invariant = (record) => {
     const { step, error, label } = surprise;
     const { pin, settled } = step;
     if (!pin || !settled || !mustBeChecked(record, surprise, reads)) return [];
-    const done = readsFor(surprise, reads);
-    const verdicts = new Set(done.map((read) => judge(read, pin, record.settings.compare)));
+    // Where several readings may have been the one, they must agree to decide anything.
+    const begun = reads.filter(({ isFull, from }) => isFull && from > surprise.at && from < surprise.until);
+    const isDone = ({ until: end = Number.POSITIVE_INFINITY }: CardRead) => end < surprise.until;
+    const verdicts = new Set(
+      begun.map((read) => (isDone(read) ? judge(read, pin, record.settings.compare) : "no-telling")),
+    );
     const [verdict] = verdicts;
     if (verdict === undefined || verdicts.size > 1) return [];
     const complaint = (wanted: string) => [
       `${label} at ${step.label} came to ${said(step)}, wanted ${wanted}`,
     ];
     const thrown = errorOf(step);
-    const hasOriginal = error === undefined || hasCause(thrown, error);
+    const hasOriginal = isTold(surprise);
     const isTooLate = record.settings.credentials === "slow" && nameOf(thrown) === "TimeoutError";
     const isAgain = surprise.isRepeated || (error === "AuthenticationError" && isTooLate);
-    const isOriginal = surprise.until < settled.at || isAgain || isItself(surprise);
+    const isOriginal = surprise.isFollowed || isAgain || isItself(surprise);
     if (verdict === "no-telling") {
-      const isTold = thrown instanceof LeaseUnverifiableError && hasOriginal;
-      return isTold ? [] : complaint(`LeaseUnverifiableError of ${error ?? "no error"}`);
+      const isUnverifiable = thrown instanceof LeaseUnverifiableError && hasOriginal;
+      return isUnverifiable ? [] : complaint(`LeaseUnverifiableError of ${error ?? "no error"}`);
     }
     const isDrift = thrown instanceof CardDriftError && (hasOriginal || isShared(record, step));
     // Under this posture the pin moves, and with it what counts as a drift.
@@ -181,12 +184,12 @@ export const cardDecides: Invariant = (record) => {
 export const checkedFirst: Invariant = (record) => {
   const { settings } = record;
   const reads = cardReadsOf(record);
-  const isChecked = (step: Step, until: number, untilMs: number) => {
+  const isChecked = (step: Step, until: number) => {
     const { pin } = step;
     if (!pin) return true;
     return reads.some((read) => {
       const isTimely = (read.until ?? 0) > step.startedAt;
-      const isWithinTerm = untilMs - (read.untilMs ?? 0) < settings.leaseTermMs;
+      const isWithinTerm = step.startedMs - (read.untilMs ?? 0) < settings.leaseTermMs;
       if (read.until === undefined || read.until > until || !(isTimely || isWithinTerm)) return false;
       const verdict = judge(read, pin, settings.compare);
       return verdict === "same" || (verdict === "drift" && settings.posture === "degrade");
@@ -196,11 +199,11 @@ export const checkedFirst: Invariant = (record) => {
     if (step.kind === "find") return [];
     const calls = callsOf(record, step).filter((call) => isLeased(call, step));
     const sent = calls
-      .filter((call) => sends.has(call.operation) && !isChecked(step, call.at, call.atMs))
+      .filter((call) => sends.has(call.operation) && !isChecked(step, call.at))
       .map((call) => `${call.operation} of ${step.label} left without a check of the card`);
     const { settled } = step;
     const isDelivered = settled?.isOk && (step.kind === "get" || step.kind === "subscribe");
-    if (!isDelivered || isChecked(step, settled.at, settled.atMs)) return sent;
+    if (!isDelivered || isChecked(step, settled.at)) return sent;
     return [...sent, `${step.label} was delivered without a check of the card`];
   });
 };
@@ -327,10 +330,15 @@ function mustBeChecked(record: RunRecord, surprise: Surprise, reads: readonly Ca
   if (!isCertain || !step.settled || isGivenUp(step)) return false;
   // What comes in on a stream whose lease is over tells nobody anything.
   if ((leaseEndOf(record, step.holder)?.at ?? surprise.until) < surprise.at) return false;
-  if (!isAlongside) return true;
   const thrown = errorOf(step);
+  // An event that nobody took before the call's own time was over.
+  if (surprise.at < step.startedAt && hasCause(thrown, "TimeoutError")) return false;
+  if (!isAlongside) return true;
   // What was answered is withheld, unseen, where the check that went with the call failed.
-  if (thrown instanceof CardDriftError) return thrown.drift.phase.check === "forced";
+  if (thrown instanceof CardDriftError) {
+    const isOthers = record.steps.some((other) => other !== step && errorOf(other) === thrown);
+    return thrown.drift.phase.check === "forced" && !isOthers;
+  }
   if (/^(?:CapabilityMissing|RequirementUnmet)Error$/.test(nameOf(thrown))) return false;
   if (thrown instanceof LeaseUnverifiableError) {
     return (error !== undefined && hasCause(thrown, error)) || !hasFailedCheck(record, surprise, reads);
@@ -347,23 +355,26 @@ function hasFailedCheck(record: RunRecord, { step, at }: Surprise, reads: readon
   );
 }
 
-/** Whether the card may not be read yet, and the step said so, and of what surprise. */
-function isHeldBack(record: RunRecord, step: Step, error: string | undefined): boolean {
+/** Whether what a step threw names what surprised it, where that has a name. */
+function isTold({ step, error, isLookedInto, isFollowed }: Surprise): boolean {
+  // A second look can find the drift, and then what it showed is the cause.
+  return error === undefined || hasCause(errorOf(step), error) || (isLookedInto && isFollowed);
+}
+
+/** Whether the card may not be read yet, and the step said so. */
+function isHeldBack(record: RunRecord, step: Step): boolean {
   const { settled } = step;
-  const thrown = errorOf(step);
-  if (!settled || !(thrown instanceof LeaseUnverifiableError)) return false;
-  const isOfSurprise = error === undefined || hasCause(thrown, error);
-  return isOfSurprise && isGateClosed(record, settled.at, settled.atMs);
+  if (!settled || !(errorOf(step) instanceof LeaseUnverifiableError)) return false;
+  return isGateClosed(record, settled.at, settled.atMs);
 }
 
 /** Whether a step's own time ran out while it waited for its reading, and it said so, and of what surprise. */
-function isOutOfTime({ step, at, error }: Surprise, reads: readonly CardRead[]): boolean {
-  const thrown = errorOf(step);
-  const isSaid = thrown instanceof LeaseUnverifiableError && (error === undefined || hasCause(thrown, error));
+function isOutOfTime(surprise: Surprise, reads: readonly CardRead[]): boolean {
+  const { step, at } = surprise;
   const isWaiting = reads.some(
     ({ from, until = Number.POSITIVE_INFINITY }) => from < endOf(step) && until > at,
   );
-  return isSaid && isWaiting;
+  return errorOf(step) instanceof LeaseUnverifiableError && isTold(surprise) && isWaiting;
 }
 
 function readsFor({ at, until }: Surprise, reads: readonly CardRead[]): readonly CardRead[] {
@@ -376,8 +387,9 @@ function readsWithin(at: number, until: number, reads: readonly CardRead[]): rea
 }
 
 /** Whether a step came to what surprised it. */
-function isItself({ step, error, label }: Surprise): boolean {
+function isItself({ step, error, label, isLookedInto }: Surprise): boolean {
   const thrown = errorOf(step);
+  if (isLookedInto && nameOf(thrown) === "LifecycleMismatchError") return true;
   if (error !== undefined) {
     return hasCause(thrown, error) && !(thrown instanceof CardDriftError);
   }
@@ -391,7 +403,7 @@ function isShared({ steps }: RunRecord, step: Step): boolean {
   return steps.some(
     (other) =>
       other !== step &&
-      other.holder === step.holder &&
+      (other.holder === step.holder || (step.taskId !== undefined && other.taskId === step.taskId)) &&
       endOf(other) > step.startedAt &&
       other.startedAt < endOf(step),
   );

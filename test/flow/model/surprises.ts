@@ -24,6 +24,10 @@ export interface Surprise {
   readonly isAlongside: boolean;
   /** Whether the call went once more, with other credentials. */
   readonly isRepeated: boolean;
+  /** Whether something else of the task was looked at before the card was asked. */
+  readonly isLookedInto: boolean;
+  /** Whether something surprised the same step later on, which then says what it comes to. */
+  readonly isFollowed: boolean;
 }
 
 /** Errors that a changed card would explain (design 4), by their JSON-RPC codes. */
@@ -37,6 +41,11 @@ const errorsByCode: Readonly<Record<number, string>> = Object.freeze({
   [-32007]: "ExtendedAgentCardNotConfiguredError",
   [-32008]: "ExtensionSupportRequiredError",
   [-32009]: "VersionNotSupportedError",
+  401: "GatewayError",
+  403: "GatewayError",
+  404: "GatewayError",
+});
+const refusalsByStatus: Readonly<Record<number, string>> = Object.freeze({
   401: "AuthenticationError",
   403: "AuthorizationError",
 });
@@ -80,51 +89,75 @@ export function surprisesOf(record: RunRecord): readonly Surprise[] {
     const found = callsOf(record, step)
       .filter((call) => isLeased(call, step))
       .flatMap((call) => surprisesIn(record, step, call));
-    return found.map((item) => ({ ...item, until: untilOf(item, found) }));
+    return found.map((surprise) => {
+      const later = found.filter((item) => item.step === surprise.step && item.at > surprise.at);
+      const until = surprise.isLookedInto ? [] : later.map(({ at }) => at);
+      return { ...surprise, isFollowed: later.length > 0, until: Math.min(endOf(surprise.step), ...until) };
+    });
   });
 }
 
-function untilOf(surprise: Surprise, all: readonly Surprise[]): number {
-  const later = all.filter(({ step, at }) => step === surprise.step && at > surprise.at);
-  return Math.min(endOf(surprise.step), ...later.map(({ at }) => at));
+function surprisesIn(record: RunRecord, opener: Step, call: CallExchange): Surprise[] {
+  const found = call.answer ? judgeAnswer(record, opener, call, call.answer) : [];
+  // What a second look at a refused message's task shows is judged, and then the refusal itself.
+  const isSecondLook = opener.kind === "reply" && call.operation === "GetTask";
+  return isSecondLook ? found.map((item) => ({ ...item, isCertain: false })) : found;
 }
 
-function surprisesIn(record: RunRecord, opener: Step, call: CallExchange): Surprise[] {
-  const { answer, sightings, stalledAt } = call;
-  if (!answer) return [];
-  const isRepeated = callsOf(record, opener).some(
-    ({ at, operation }) => operation === call.operation && at > answer.at,
-  );
-  const isSend = call.operation === "SendMessage" || call.operation === "SendStreamingMessage";
-  const about = { isAlongside: !isSend, isRepeated, isCertain: true, until: 0 };
-  const isStream = answer.mediaType === "text/event-stream";
-  const refusal = errorsByCode[answer.status];
-  if (refusal)
-    return [{ ...about, step: opener, label: `HTTP ${answer.status}`, at: answer.at, error: refusal }];
-  if (answer.status === 404 || answer.mediaType === "text/html") {
-    const label = `HTTP ${answer.status} ${answer.mediaType}`;
-    return [{ ...about, step: opener, label, at: answer.at, error: "HttpStatusError" }];
+function judgeAnswer(
+  record: RunRecord,
+  opener: Step,
+  call: CallExchange,
+  answer: NonNullable<CallExchange["answer"]>,
+): Surprise[] {
+  const { sightings, stalledAt, operation } = call;
+  const about = {
+    ...{ step: opener, until: 0, isFollowed: false, isLookedInto: false },
+    isAlongside: operation !== "SendMessage" && operation !== "SendStreamingMessage",
+    isRepeated: isRepeated(record, opener, call),
+  };
+  const refusal = refusalOf(call);
+  if (refusal) {
+    const explained = explain(record, opener, call);
+    return explained ? [{ ...about, ...refusal, at: answer.at, ...explained }] : [];
   }
   const found: Surprise[] = [];
-  const isStreamingCall = call.operation === "SendStreamingMessage" || call.operation === "SubscribeToTask";
-  const isAnEvent = (sighting: Sighting) => isStreamingCall && (isStream || sighting.code === undefined);
+  const isStream = answer.mediaType === "text/event-stream";
+  const isStreamingCall = operation === "SendStreamingMessage" || operation === "SubscribeToTask";
   const [first] = sightings;
   if (isStreamingCall && !isStream && first && first.code === undefined) {
-    const label = "no event stream";
-    found.push({ ...about, step: opener, label, at: answer.at, error: undefined });
+    found.push({ ...about, label: "no event stream", at: answer.at, error: undefined, isCertain: true });
   }
   for (const sighting of sightings) {
-    const step = isAnEvent(sighting) ? readerOf(record, opener, sighting) : opener;
-    if (!step) continue;
-    const seen = judgeSighting(record, step, call, sighting);
+    const isAnEvent = isStreamingCall && (isStream || sighting.code === undefined);
+    const step = isAnEvent ? readerOf(record, opener, sighting) : opener;
+    const seen = step && judgeSighting(record, step, call, sighting);
     if (seen) found.push({ ...about, step, isAlongside: about.isAlongside && !isStream, ...seen });
   }
-  if (stalledAt !== undefined) {
-    const step = readerOf(record, opener, { at: stalledAt });
-    const silence = { label: "a silent stream", at: stalledAt, error: "StreamStalledError" };
-    if (step) found.push({ ...about, step, isAlongside: false, ...silence });
+  const step = stalledAt === undefined ? undefined : readerOf(record, opener, { at: stalledAt });
+  if (stalledAt !== undefined && step) {
+    const silence = { label: "a silent stream", at: stalledAt, error: "StreamStalledError", isCertain: true };
+    found.push({ ...about, step, isAlongside: false, ...silence });
   }
   return found;
+}
+
+/** Whether the same call left once more for the step, after it was answered. */
+function isRepeated(record: RunRecord, step: Step, { operation, answer }: CallExchange): boolean {
+  return callsOf(record, step).some(
+    (item) => item.operation === operation && item.at > (answer?.at ?? item.at),
+  );
+}
+
+/** An answer that is surprising by its head alone. */
+function refusalOf({ answer }: CallExchange): Pick<Surprise, "label" | "error"> | undefined {
+  if (!answer) return undefined;
+  const { status, mediaType } = answer;
+  const error = refusalsByStatus[status];
+  if (error) return { label: `HTTP ${status}`, error };
+  return status === 404 || mediaType === "text/html"
+    ? { label: `HTTP ${status} ${mediaType}`.trim(), error: "HttpStatusError" }
+    : undefined;
 }
 
 /** The step that takes an event off a stream. */
@@ -132,7 +165,7 @@ function readerOf({ steps }: RunRecord, opener: Step, { at }: { readonly at: num
   return steps.find(({ stream, ...step }) => stream === opener.id && (step.settled?.at ?? at + 1) > at);
 }
 
-type Seen = Pick<Surprise, "label" | "at" | "error" | "isCertain">;
+type Seen = Pick<Surprise, "label" | "at" | "error" | "isCertain"> & Partial<Pick<Surprise, "isLookedInto">>;
 
 function judgeSighting(
   record: RunRecord,
@@ -141,16 +174,11 @@ function judgeSighting(
   sighting: Sighting,
 ): Seen | undefined {
   const { code, at, status, before } = sighting;
-  if (code === -32001) {
-    const knew = step.before !== undefined;
-    return knew ? { label: "-32001", at, error: "TaskNotFoundError", isCertain: true } : undefined;
-  }
-  if (code === -32004 && call.operation === "SubscribeToTask" && step.kind === "subscribe") {
-    return judgeUnsupported(record, step, sighting);
-  }
   if (code !== undefined) {
-    const error = errorsByCode[code];
-    return error ? { label: String(code), at, error, isCertain: true } : undefined;
+    // An error in the middle of a stream is no refusal of the call.
+    const explained = step.stream === undefined ? explain(record, step, call) : { isCertain: true };
+    const error = code === -32001 && step.before !== undefined ? "TaskNotFoundError" : errorsByCode[code];
+    return explained && error ? { label: String(code), error, at, ...explained } : undefined;
   }
   if (!status) return undefined;
   const isUnheardOf = !plainStates.has(status.state) && !askingStates.has(status.state);
@@ -163,16 +191,29 @@ function judgeSighting(
   };
 }
 
-/** 3.1.6: a finished task can't be subscribed to; so the task is read before the card is asked. */
-function judgeUnsupported(record: RunRecord, step: Step, { at }: Sighting): Seen | undefined {
-  const look = callsOf(record, step).find((item) => item.operation === "GetTask" && item.at > at);
-  const end = look?.answer?.at ?? look?.failure?.at;
-  const surprise = { label: "-32004", error: "UnsupportedOperationError" };
-  // Without an answer nobody knows whether the task is over, or when that was given up.
-  if (!look || end === undefined) return { ...surprise, at, isCertain: false };
-  const state = look.sightings[0]?.status?.state;
+/**
+ * A finished task can't be subscribed to (3.1.6) and takes no message (3.1.1); so the task is looked at before the card
+ * is asked about a refusal. Nothing when the end of the task explains it.
+ */
+function explain(
+  record: RunRecord,
+  step: Step,
+  { operation, answer, sightings }: CallExchange,
+): Pick<Surprise, "isCertain" | "isLookedInto"> | undefined {
+  const code = sightings[0]?.code;
+  const isBySubscription = operation === "SubscribeToTask" && code === -32004;
+  const isUnexplained =
+    code === -32001 || code === -32006 || answer?.status === 401 || answer?.status === 403;
+  const isByReply = step.kind === "reply" && operation === "SendMessage" && !isUnexplained;
+  if (!isBySubscription && !isByReply) return { isCertain: true, isLookedInto: false };
+  // Where a connection fails, the task is looked for at the next interface.
+  const look = callsOf(record, step).findLast(
+    (item) => item.operation === "GetTask" && item.at > (answer?.at ?? 0),
+  );
+  const state = look?.sightings[0]?.status?.state;
   if (state !== undefined && finalStates.has(state)) return undefined;
-  return { ...surprise, at: end, isCertain: true };
+  // Without an answer nobody knows whether the task is over.
+  return { isCertain: look?.answer !== undefined || look?.failure !== undefined, isLookedInto: true };
 }
 
 /** Whether another step may have learnt the same of the task meanwhile, so that it was no news. */

@@ -45,7 +45,7 @@ export interface Call {
   readonly isBlocking?: boolean;
   /** Budget of the whole call. */
   readonly timeoutMs?: number | undefined;
-  /** How many events are read off a stream. */
+  /** How many events are read off a stream, at once when it is opened too. */
   readonly count?: number;
 }
 
@@ -153,7 +153,12 @@ export class World {
       }
       case "stream":
         return this.#begin({ kind, label: "client.sendStreamingMessage()", ...plan }, async (options, id) =>
-          this.#keep(id, plan, await client.sendStreamingMessage(text, { ...options, ...budget })),
+          this.#keep(
+            id,
+            plan,
+            await client.sendStreamingMessage(text, { ...options, ...budget }),
+            call.count,
+          ),
         );
       case "find": {
         const ids = ["ghost", ...this.agent.tasks.list().map((task) => task.id)];
@@ -176,7 +181,7 @@ export class World {
       case "next":
         return this.#read(pick, call.count ?? 1);
       default:
-        return this.#callOn(kind, pick, text);
+        return this.#callOn(call, text);
     }
   }
 
@@ -249,7 +254,8 @@ export class World {
       throw new Error(`${complaints.join("\n")}\n\n${traceOf(this.record, this.#script)}`);
   }
 
-  #callOn(kind: StepKind, pick: number, text: string): Step | undefined {
+  #callOn(call: Call, text: string): Step | undefined {
+    const { kind, pick } = call;
     const held = pickFrom(this.#held, pick);
     if (!held) return undefined;
     const { name, handle } = held;
@@ -266,7 +272,7 @@ export class World {
         return this.#begin({ kind, label: `${name}.get()`, ...about }, (options) => handle.get(options));
       case "subscribe":
         return this.#begin({ kind, label: `${name}.subscribe()`, ...about }, async (options, id) =>
-          this.#keep(id, { holder: name, pin }, await handle.subscribe(options)),
+          this.#keep(id, { holder: name, pin }, await handle.subscribe(options), call.count),
         );
       case "cancel":
         return this.#begin({ kind, label: `${name}.cancel()`, ...about }, (options) =>
@@ -305,14 +311,21 @@ export class World {
     return step;
   }
 
-  async #settled({ id }: Step): Promise<void> {
+  async #settled(id: string): Promise<void> {
     await this.#ends.get(id);
   }
 
   /** Keeps a stream that was opened. */
-  #keep(opener: string, plan: { holder: string; pin: CardDigests }, stream: TaskStream): undefined {
+  #keep(
+    opener: string,
+    plan: { holder: string; pin: CardDigests },
+    stream: TaskStream,
+    count = 0,
+  ): undefined {
     const events = stream[Symbol.asyncIterator]();
-    this.#streams.push({ opener, stream, events, ...plan, isRead: false, isOver: false });
+    const open = { opener, stream, events, ...plan, isRead: false, isOver: false };
+    this.#streams.push(open);
+    if (count > 0) void this.#settled(opener).then(() => this.#readOn(open, count));
   }
 
   /** Reads some events off a stream, each of them a step. */
@@ -343,7 +356,7 @@ export class World {
         // The first event says whose lease the stream is under.
         const { holder, taskId } = { taskId: step.taskId, ...owner() };
         Object.assign(step, { holder, ...(taskId === undefined ? {} : { taskId }) });
-        if (count > 1 && !open.isOver) void this.#settled(step).then(() => this.#readOn(open, count - 1));
+        if (count > 1 && !open.isOver) void this.#settled(step.id).then(() => this.#readOn(open, count - 1));
       }
       return stream.task;
     });
@@ -362,13 +375,14 @@ export class World {
     return held;
   }
 
-  /** What the caller can see of a task. */
+  /** What the caller can see of a task, by a handle whose lease goes on if there is one. */
   #known(taskId: string): KnownStatus | undefined {
     const handles = [
       ...this.#held.map(({ handle }) => handle),
       ...this.#streams.map(({ stream }) => stream.task),
     ];
-    const task = handles.find((handle) => handle?.id === taskId)?.task;
+    const own = handles.filter((handle) => handle?.id === taskId);
+    const task = (own.findLast((handle) => handle?.signal.aborted === false) ?? own.at(-1))?.task;
     return task && statusOf({ ...task.status });
   }
 
