@@ -17,5 +17,4 @@ export default defineConfig({
   removeNodeProtocol: false,
   external: [/^node:/],
   treeshake: true,
-  sourcemap: true,
 });

@@ -88,6 +88,7 @@ export {
   VersionNotSupportedError,
 } from "./errors/protocol.ts";
 export { SendOutcomeUnknownError } from "./errors/sending.ts";
+export { StreamInterruptedError, StreamStalledError } from "./errors/stream.ts";
 export {
   AddressRefusedError,
   ConnectionError,
@@ -97,8 +98,6 @@ export {
   MalformedResponseError,
   RedirectRefusedError,
   type ResponseIssue,
-  StreamInterruptedError,
-  StreamStalledError,
   type TimeBudget,
   TimeoutError,
 } from "./errors/transport.ts";
@@ -151,7 +150,13 @@ export type {
 } from "./model/events.ts";
 export type { Lease } from "./model/lease.ts";
 export type { Message, Role } from "./model/message.ts";
-export type { LifecycleRule, Observation, ObservationSource } from "./model/observation.ts";
+export type {
+  LifecycleRule,
+  Observation,
+  ObservationSource,
+  StandstillDetails,
+  TaskMemory,
+} from "./model/observation.ts";
 export type { CapabilityName, OperationName, Operations } from "./model/operations.ts";
 export type {
   AnsweredOutcome,

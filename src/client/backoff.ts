@@ -1,13 +1,7 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { InternalError, TaskNotFoundError } from "../errors/protocol.ts";
-import {
-  ConnectionError,
-  GatewayError,
-  HttpStatusError,
-  StreamInterruptedError,
-  StreamStalledError,
-  TimeoutError,
-} from "../errors/transport.ts";
+import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
+import { ConnectionError, GatewayError, HttpStatusError, TimeoutError } from "../errors/transport.ts";
 
 /** Statuses after which a read may be tried again. */
 const transientStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504];

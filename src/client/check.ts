@@ -61,13 +61,10 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       }
       const { failure } = renewal;
       const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
-      const error = new LeaseUnverifiableError(
-        source.url ?? "",
-        cause === undefined
-          ? { cause: failure, retryAfterMs }
-          : { cause, checkFailure: failure, retryAfterMs },
-      );
-      if (unverifiedMs > options.maxUnverifiedMs) holder.expire(error);
+      const isOver = unverifiedMs > options.maxUnverifiedMs;
+      const told = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };
+      const error = new LeaseUnverifiableError(source.url ?? "", { ...told, retryAfterMs, isOver });
+      if (isOver) holder.expire(error);
       throw error;
     }
   }

@@ -34,7 +34,8 @@ export function createDelivery(
     taken() {
       isTaken = true;
     },
-    explains: async (error) => (await meaningOf(error)) !== error,
+    // That the task is not there any more is no explanation: another card would give it the same way.
+    explains: async (error) => !(error instanceof TaskNotFoundError) && (await meaningOf(error)) !== error,
     async failed(error) {
       if (!isTaken && !isPerhapsTaken(error, options)) takeBack?.();
       return isTaken ? error : meaningOf(error);

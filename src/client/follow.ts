@@ -1,7 +1,7 @@
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
-import { StreamInterruptedError, StreamStalledError } from "../errors/transport.ts";
+import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
 import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { sleep } from "../util/abort.ts";
@@ -99,7 +99,8 @@ export async function* followTask(
       yield* readStream(stream);
       // What a broken stream may have lost of the outputs, the task itself still has.
       if (wasCut && isTerminalState(entry.handle.state)) yield* read(true);
-      return;
+      // A stream may also end with a message in the place of the task.
+      if (isOver()) return;
     } catch (error) {
       if (error instanceof UnsupportedOperationError || error instanceof CapabilityMissingError) {
         // 3.1.6: a finished task can't be subscribed to. If it is not that, the agent does not stream after all.

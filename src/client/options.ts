@@ -7,6 +7,7 @@ import type { CardRequirements } from "../model/requirements.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
+import { checkChoice, checkNumbers, checkPosture, checkRequirements } from "./check-options.ts";
 import type { Credentials } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 
@@ -130,6 +131,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   checkNumbers(given);
   checkChoice("compare", given.compare, ["content", "structure"]);
   checkPosture(given.posture);
+  checkRequirements(given.requires);
   checkChoice("lifecycle", given.lifecycle, ["enforce", "observe"]);
   checkChoice("trust", given.trust, ["advisory", "required"]);
   checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
@@ -187,41 +189,3 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
 
 /** The platform's fetch, looked up at each call, so that one put in its place later is used too. */
 const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);
-
-/**
- * Checks a posture.
- *
- * @throws TypeError when it is none.
- */
-export function checkPosture(posture: Posture | undefined): void {
-  if (posture === undefined || posture === "fail-closed") return;
-  if (typeof posture === "object" && typeof posture.onDrift === "function") return;
-  if (typeof posture === "object" && posture.onDrift === "degrade" && posture.restartable === true) return;
-  throw new TypeError(
-    'posture: wanted "fail-closed", { onDrift: "degrade", restartable: true }, or { onDrift: a function }',
-  );
-}
-
-function checkNumbers(given: ClientOptions): void {
-  const named: readonly (readonly [string, unknown])[] = [
-    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
-    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
-    ["fullCheckEveryMs", given.fullCheckEveryMs],
-    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
-    ["staleIfErrorMs", given.staleIfErrorMs],
-    ["maxIdleRounds", given.maxIdleRounds],
-    ["maxUnverifiedMs", given.maxUnverifiedMs],
-    ["cancelConfirmMs", given.cancelConfirmMs],
-  ];
-  for (const [name, value] of named) {
-    if (value === undefined) continue;
-    if (typeof value !== "number" || Number.isNaN(value) || value < 0) {
-      throw new TypeError(`${name}: found ${String(value)}, wanted a number of at least 0`);
-    }
-  }
-}
-
-function checkChoice(name: string, found: string | undefined, wanted: readonly string[]): void {
-  if (found === undefined || wanted.includes(found)) return;
-  throw new TypeError(`${name}: found ${JSON.stringify(found)}, wanted ${wanted.join(" or ")}`);
-}

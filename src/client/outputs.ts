@@ -41,7 +41,11 @@ export interface Outputs {
   take(artifacts: readonly Artifact[] | undefined, facts: SnapshotFacts): void;
   /** What is odd about a piece that is not taken yet. */
   oddityOf(piece: TaskArtifactUpdateEvent, feed: Feed): Deviation | undefined;
-  /** Takes a piece. */
+  /**
+   * Takes a piece.
+   *
+   * @throws LimitExceededError when an agent streams without end.
+   */
   add(piece: TaskArtifactUpdateEvent, feed: Feed): void;
 }
 
@@ -99,8 +103,12 @@ export function createOutputs(initial: readonly Artifact[] | undefined, maxBytes
     add(piece, feed) {
       growing.add(feed);
       if (feed === oldest()) pieceCount += 1;
-      foldOf(feed).add(piece);
+      const fold = foldOf(feed);
+      fold.add(piece);
       follow(feed);
+      const { byteCount } = fold;
+      if (byteCount > maxBytes)
+        throw new LimitExceededError("responseBytes", maxBytes, `${byteCount} of artifacts`);
     },
   };
 }

@@ -37,7 +37,9 @@ export interface Received {
  */
 export async function receiveTask(task: Task, reception: Reception, feed?: Feed): Promise<Received> {
   const { tracked, omissions, mark } = reception;
-  const { judged, observation } = await judge(task, reception);
+  const observation = await look(task, reception);
+  // From the judgement to the fold nothing may come between, so there is no waiting.
+  const judged = tracked.judge(observation, reception);
   // What speaks of the past must not undo what is known; a repeated status may still bring more of the task.
   if (judged.outcome === "late" || judged.outcome === "dropped") tracked.keep(judged);
   else tracked.foldTask(task, judged, { ...omissions, ...defined({ mark, feed }) });
@@ -55,7 +57,8 @@ export async function receiveEvent(
   if ("task" in event) return receiveTask(event.task, reception, feed);
   if ("statusUpdate" in event) {
     const before = tracked.last;
-    const { judged, observation } = await judge(event.statusUpdate, reception);
+    const observation = await look(event.statusUpdate, reception);
+    const judged = tracked.judge(observation, reception);
     if (judged.outcome === "advance") {
       tracked.foldStatus(event.statusUpdate, judged);
       // A status that only says more of the same state is written with the next one that does not.
@@ -73,12 +76,13 @@ export async function receiveEvent(
   return { outcome: "advance" };
 }
 
-async function judge(
+/** What came in shows of the task; where that surprises, the card is asked before anything is made of it. */
+async function look(
   seen: Task | TaskStatusUpdateEvent,
-  { tracked, holder, source, forceCheck, omissions, ...facts }: Reception,
-): Promise<{ judged: Judged; observation: Observation }> {
+  { tracked, holder, source, forceCheck, omissions }: Reception,
+): Promise<Observation> {
   const isFullHistory = source === "get" && omissions?.history !== true;
   const observation = tracked.observe(seen, source, isFullHistory);
   if (isSurprisingTransition(tracked.last, observation)) await forceCheck(holder);
-  return { judged: tracked.judge(observation, facts), observation };
+  return observation;
 }

@@ -10,6 +10,7 @@ import { unmetRequirements } from "../lease/requirements.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
+import { checkRequirements } from "./check-options.ts";
 import { readExtendedShared } from "./extended.ts";
 import type { Session } from "./session.ts";
 
@@ -27,6 +28,7 @@ export async function pinLiveCard(
   signal: AbortSignal | undefined,
   extended?: PinnedExtendedCard,
 ): Promise<CardPin> {
+  checkRequirements(requirements);
   const { source, clock } = session;
   const scope = createScope(clock, [signal, session.closed]);
   try {

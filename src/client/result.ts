@@ -1,5 +1,5 @@
 import { TimeoutError } from "../errors/transport.ts";
-import { createScope, type Scope } from "../util/abort.ts";
+import { createScope, onAbort, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { TaskDesk } from "./desk.ts";
@@ -33,6 +33,8 @@ export async function resultOf(
   const progress =
     noProgressMs === undefined ? undefined : watchProgress(session, entry, scope, noProgressMs);
   const waiting = { ...options, signal: scope.signal };
+  // A stream that was open before the wait began ends with it.
+  onAbort(scope.signal, () => stream?.close());
   try {
     let isRead = false;
     if (stream || !isSettled(entry.tracked, settle)) {

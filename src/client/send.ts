@@ -9,12 +9,12 @@ import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { defined } from "../util/freeze.ts";
 import type { Call } from "./call.ts";
+import { checkPosture, checkRequirements } from "./check-options.ts";
 import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry, SendReply, TaskStream } from "./handle.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
-import { checkPosture } from "./options.ts";
 import { callOnce, type OpenedStream, openStream, type Passage } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -129,6 +129,7 @@ function prepare(
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
   checkPosture(options.posture);
+  checkRequirements(options.requires);
   if (session.options.trust === "required") {
     session.trust.require(holder.pin, streams ? ["streaming"] : []);
   }

@@ -1,7 +1,8 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
-import { StreamInterruptedError } from "../errors/transport.ts";
-import { isReplay } from "../lifecycle/judge.ts";
+import { StreamInterruptedError } from "../errors/stream.ts";
+import { ConnectionError } from "../errors/transport.ts";
+import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
 import type { Observation } from "../model/observation.ts";
@@ -72,7 +73,10 @@ class StreamReader implements TaskStream {
   /** How far in the life of the task it has come. */
   #position: number;
   #eventCount = 0;
+  /** Whether a message was the only answer so far. */
+  #isAnswered = false;
   #isTaken = false;
+  #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
 
   constructor(parts: TaskStreamParts) {
@@ -117,17 +121,20 @@ class StreamReader implements TaskStream {
   }
 
   async *#run(): AsyncGenerator<StreamResponse> {
-    const { opened, plan, guard } = this.#parts;
+    const { opened, plan, guard, sent } = this.#parts;
     const release = guard(() => this.#task?.holder ?? plan);
     try {
       for await (const event of this.#events()) {
         const isNew = await this.#receive(event);
+        this.#isAnswered = this.#eventCount === 0 && sent !== undefined && "message" in event;
         this.#eventCount += 1;
         if (isNew) yield event;
         if (this.#isOver()) return;
       }
       const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
-      if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
+      // A message as the whole answer says nothing of the task it was sent to; reading it again does.
+      if (this.#isAnswered) await this.#task?.handle.get();
+      else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
     } finally {
       release();
       this.#task?.tracked.note(opened.answer.deviations);
@@ -145,6 +152,11 @@ class StreamReader implements TaskStream {
       if (opened.scope.signal.aborted && !(error instanceof A2ALeaseError)) throw opened.scope.signal.reason;
       // A message in place of a task was the whole answer, however the stream went on.
       if (this.#stopGrace && !this.#task) return;
+      if (error instanceof ConnectionError) {
+        // A connection that breaks ends the stream as one that closes too early does.
+        this.#broken = error;
+        return;
+      }
       const isLost = sent && this.#eventCount === 0 && isUnknownOutcome(error);
       const outcome = isLost ? new SendOutcomeUnknownError(sent.message, error) : error;
       if (this.#eventCount === 0) await opened.intent?.close(isLost ? "unknown" : "refused");
@@ -172,17 +184,9 @@ class StreamReader implements TaskStream {
     const { forceCheck } = opened;
     const beforeSend = sent && isAdopted ? tracked.terminal : undefined;
     const bringsMore = "task" in event && !tracked.outputs.holds(event.task.artifacts ?? [], this.#feed);
-    const omissions = { history: true };
     const position = this.#position;
-    const reception = {
-      tracked,
-      holder,
-      source: "stream",
-      forceCheck,
-      beforeSend,
-      omissions,
-      position,
-    } as const;
+    const seen = { source: "stream", omissions: { history: true }, position } as const;
+    const reception = { tracked, holder, forceCheck, beforeSend, ...seen };
     const { outcome, observation, ...found } = await receiveEvent(event, reception, this.#feed);
     if (!observation) return outcome === "advance";
     this.#position = found.position ?? (outcome === "advance" ? tracked.mark.statusCount : position);
@@ -227,21 +231,16 @@ class StreamReader implements TaskStream {
     const about = defined({ taskId: this.#task?.handle.id });
     session.observer.emit("stream-cut", { ...about, eventCount });
     const lastState = this.#task?.tracked.last?.state;
-    const interrupted = new StreamInterruptedError({ eventCount, ...about, ...defined({ lastState }) });
+    const facts = { ...about, ...defined({ lastState, cause: this.#broken }) };
+    const interrupted = new StreamInterruptedError({ eventCount, ...facts });
     if (!sent || this.#eventCount > 0) return interrupted;
     await opened.intent?.close("unknown");
     return new SendOutcomeUnknownError(sent.message, interrupted);
   }
 }
 
-function identityOf(event: Exclude<StreamResponse, { message: unknown }>): {
-  taskId: string;
-  contextId: string | undefined;
-} {
+function identityOf(event: Exclude<StreamResponse, { message: unknown }>) {
   if ("task" in event) return { taskId: event.task.id, contextId: event.task.contextId };
-  return "statusUpdate" in event ? contextOf(event.statusUpdate) : contextOf(event.artifactUpdate);
-}
-
-function contextOf(update: { taskId: string; contextId?: string }) {
-  return { taskId: update.taskId, contextId: update.contextId };
+  const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
+  return { taskId, contextId };
 }

@@ -13,17 +13,16 @@ import {
   UnsupportedOperationError,
   VersionNotSupportedError,
 } from "../errors/protocol.ts";
+import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
 import {
   ConnectionError,
   GatewayError,
   HttpStatusError,
   LimitExceededError,
   MalformedResponseError,
-  StreamInterruptedError,
-  StreamStalledError,
   TimeoutError,
 } from "../errors/transport.ts";
-import { isReplay } from "../lifecycle/judge.ts";
+import { isReplay } from "../lifecycle/memory.ts";
 import type { Observation } from "../model/observation.ts";
 import { isInterruptedState } from "../model/states.ts";
 

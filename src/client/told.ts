@@ -1,5 +1,5 @@
 import { isPrefix } from "../lifecycle/artifacts.ts";
-import { isReplay } from "../lifecycle/judge.ts";
+import { isReplay } from "../lifecycle/memory.ts";
 import type { Artifact } from "../model/artifact.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Observation } from "../model/observation.ts";

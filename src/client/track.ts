@@ -1,5 +1,5 @@
-import { isReplay, judgeObservation } from "../lifecycle/judge.ts";
-import { rememberProgress } from "../lifecycle/memory.ts";
+import { judgeObservation } from "../lifecycle/judge.ts";
+import { findStep, isReplay, rememberProgress } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
 import { findForeign } from "../lifecycle/rules.ts";
 import type { Artifact } from "../model/artifact.ts";
@@ -112,14 +112,15 @@ export class TrackedTask {
     const { taskId, contextId, memory, pin } = this.#record;
     const { trust, options } = this.#session;
     const { beforeSend, mark = this.mark } = facts;
-    const position = facts.position === undefined ? undefined : this.#findFrom(facts.position, seen);
+    const stepCount = this.#statusCount;
+    const position = findStep(memory, seen, { stepCount, from: facts.position });
     const verdict = judgeObservation(memory, seen, {
       taskId,
       ...defined({ contextId, beforeSend }),
       ...trust.unlocks(pin),
       claimsHistory: claimsHistory(pin),
       maxIdleRounds: options.maxIdleRounds,
-      isOvertaken: mark.statusCount < this.#statusCount || (position ?? Infinity) < this.#statusCount,
+      isOvertaken: mark.statusCount < stepCount || (position !== undefined && position < stepCount),
     });
     this.note(verdict.deviations);
     if (verdict.outcome !== "broken") return { outcome: verdict.outcome, memory: verdict.memory, position };
@@ -151,14 +152,6 @@ export class TrackedTask {
     this.note([breakRule(this.#session, pin, { rule, message, observations, taskId })]);
   }
 
-  /** How far in the life of the task an observation is, when it was made before, at `start` or later. */
-  #findFrom(start: number, seen: Observation): number | undefined {
-    const { observations } = this;
-    const first = this.#statusCount - observations.length;
-    const at = observations.findIndex((item, index) => first + index >= start && isReplay(item, seen));
-    return at < 0 ? undefined : first + at + 1;
-  }
-
   /** Takes what a judgement said is known, where the task itself says nothing new. */
   keep({ memory }: Judged): void {
     this.#set({ memory });
@@ -166,7 +159,6 @@ export class TrackedTask {
 
   /** Folds in a whole task that was judged. */
   foldTask(task: Task, { outcome, memory }: Judged, facts: Omissions & JudgeFacts & { feed?: Feed }): void {
-    const before = this.#record.task;
     this.outputs.take(task.artifacts, {
       mayOmit: facts.artifacts === true,
       feed: facts.feed,
@@ -174,7 +166,7 @@ export class TrackedTask {
       isOver: isTerminalState(task.status.state),
       pieceCount: facts.mark?.pieceCount,
     });
-    const history = task.history ?? (facts.history ? before?.history : undefined);
+    const history = task.history ?? (facts.history ? this.#record.task?.history : undefined);
     const folded = { ...task, artifacts: this.outputs.list(), ...defined({ history }) };
     this.#fold({ task: Object.freeze(folded), memory });
   }
@@ -217,11 +209,8 @@ export class TrackedTask {
   /** Moves the pin; the former one stays in the record's history. */
   repin(pin: CardPin, requirements: CardRequirements): void {
     const former = { digest: this.#record.pin.digest, until: isoTime(this.#session.clock.now()) };
-    this.#set({
-      pin,
-      requirements,
-      formerPins: Object.freeze([...this.#record.formerPins, former].slice(-20)),
-    });
+    const formerPins = Object.freeze([...this.#record.formerPins, former].slice(-20));
+    this.#set({ pin, requirements, formerPins });
   }
 
   /** Writes the record; who asks while a write waits for its turn shares it. Throws as {@link writeTask} does. */
@@ -250,8 +239,7 @@ export class TrackedTask {
     // A repetition is no step: it leaves the memory's list of them as it was.
     if (members.memory.observations !== this.#record.memory.observations) this.#statusCount += 1;
     this.#set(members);
-    const { last } = this;
-    if (last && this.#answered && !isReplay(this.#answered, last)) this.#answered = undefined;
+    if (this.last && !this.isAnswered(this.last)) this.#answered = undefined;
   }
 
   #set(members: Partial<TaskRecord>): void {

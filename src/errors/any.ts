@@ -42,6 +42,7 @@ import type {
   VersionNotSupportedError,
 } from "./protocol.ts";
 import type { SendOutcomeUnknownError } from "./sending.ts";
+import type { StreamInterruptedError, StreamStalledError } from "./stream.ts";
 import type {
   AddressRefusedError,
   ConnectionError,
@@ -50,8 +51,6 @@ import type {
   LimitExceededError,
   MalformedResponseError,
   RedirectRefusedError,
-  StreamInterruptedError,
-  StreamStalledError,
   TimeoutError,
 } from "./transport.ts";
 

@@ -2,7 +2,7 @@ import type { CardDrift, DriftReason } from "../model/drift.ts";
 import type { CapabilityName, OperationName } from "../model/operations.ts";
 import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
 import { redactUrl } from "../util/redact.ts";
-import { A2ALeaseError, reasonText } from "./base.ts";
+import { A2ALeaseError, type ErrorAdvice, reasonText } from "./base.ts";
 import { SendOutcomeUnknownError } from "./sending.ts";
 
 /** What a renegotiation gives: the client before a task exists, else a new handle of the task. */
@@ -76,14 +76,26 @@ export class LeaseUnverifiableError extends A2ALeaseError {
 
   constructor(
     url: string,
-    details: { cause: unknown; checkFailure?: unknown; retryAfterMs?: number | undefined },
+    details: {
+      cause: unknown;
+      checkFailure?: unknown;
+      retryAfterMs?: number | undefined;
+      /** Whether the lease is over by it, so that waiting does not help. */
+      isOver?: boolean;
+    },
   ) {
-    const text = reasonText(details.checkFailure ?? details.cause);
+    const { cause, retryAfterMs } = details;
+    const text = reasonText(details.checkFailure ?? cause);
+    const advice: Pick<ErrorAdvice, "retry" | "nextStep"> =
+      cause instanceof SendOutcomeUnknownError
+        ? { retry: "unknown-outcome", nextStep: "recover" }
+        : details.isOver
+          ? { retry: "after-renegotiation", nextStep: "renegotiate" }
+          : { retry: "safe", nextStep: "wait" };
     super(`the lease on the agent card at ${redactUrl(url)} could not be verified: ${text}`, {
-      retry: "safe",
-      nextStep: "wait",
-      retryAfterMs: details.retryAfterMs,
-      cause: details.cause,
+      ...advice,
+      retryAfterMs,
+      cause,
     });
     this.url = redactUrl(url);
     if (details.checkFailure !== undefined) this.checkFailure = details.checkFailure;

@@ -22,6 +22,8 @@ export interface ArtifactFold {
   add(update: TaskArtifactUpdateEvent): void;
   /** How many parts there are in all. */
   readonly partCount: number;
+  /** How many bytes their content has, about. */
+  readonly byteCount: number;
   /** Whether a snapshot shows nothing that is not here already. */
   holds(artifacts: readonly Artifact[]): boolean;
   /** The artifacts so far, frozen, in order of appearance. */
@@ -33,12 +35,14 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
   let growing: Growing[] = [];
   const byId = new Map<string, Growing>();
   let listed: readonly Artifact[] | undefined;
+  let byteCount = 0;
 
   function replace(artifacts: readonly Artifact[]): void {
     byId.clear();
     // An id that is there twice breaks the spec; both are kept, and the later one grows.
     growing = artifacts.map((artifact) => startOf(artifact, false));
     for (const item of growing) byId.set(item.artifact.artifactId, item);
+    byteCount = growing.reduce((count, { parts }) => count + bytesOf(parts), 0);
     listed = undefined;
   }
 
@@ -54,6 +58,7 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
   function add({ artifact, append = false, lastChunk = false }: TaskArtifactUpdateEvent): void {
     const known = byId.get(artifact.artifactId);
     listed = undefined;
+    byteCount += bytesOf(artifact.parts);
     if (!known) {
       const started = startOf(artifact, lastChunk);
       growing.push(started);
@@ -65,6 +70,7 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
       known.isFinished ||= lastChunk;
       delete known.listed;
     } else {
+      byteCount -= bytesOf(known.parts);
       delete known.listed;
       Object.assign(known, startOf(artifact, lastChunk));
     }
@@ -90,6 +96,9 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
     get partCount() {
       return growing.reduce((count, { parts }) => count + parts.length, 0);
     },
+    get byteCount() {
+      return byteCount;
+    },
     holds,
     list,
   };
@@ -114,6 +123,13 @@ function isSamePart(a: Part, b: Part | undefined): boolean {
 function wholeOf(item: Growing): Artifact {
   item.listed ??= Object.freeze({ ...item.artifact, parts: Object.freeze([...item.parts]) });
   return item.listed;
+}
+
+function bytesOf(parts: readonly Part[]): number {
+  return parts.reduce((count, part) => {
+    const content = "text" in part ? part.text : "raw" in part ? part.raw : JSON.stringify(part);
+    return count + content.length;
+  }, 0);
 }
 
 function startOf(artifact: Artifact, isFinished: boolean): Growing {

@@ -2,7 +2,7 @@ import type { Deviation } from "../model/deviation.ts";
 import type { LifecycleRule, Observation, TaskMemory } from "../model/observation.ts";
 import { isTerminalState } from "../model/states.ts";
 import { timeDifference } from "../util/clock.ts";
-import { noMemory, remember, rememberLate, rememberReplay } from "./memory.ts";
+import { isReplay, noMemory, remember, rememberLate, rememberReplay } from "./memory.ts";
 import { type BrokenRule, type JudgeContext, rules } from "./rules.ts";
 
 /** Whether an observation may follow what is known, and what is known after it. */
@@ -82,16 +82,6 @@ function outcomeOf(
   if (!last) return "advance";
   if (isReplay(last, seen)) return "replay";
   return isOfThePast(memory, last, { seen, context }) ? "late" : "advance";
-}
-
-/** Whether an observation repeats another: same state, timestamp and status message. */
-export function isReplay(last: Observation, seen: Observation): boolean {
-  return (
-    last.state === seen.state &&
-    last.raw === seen.raw &&
-    last.timestamp === seen.timestamp &&
-    last.statusMessageId === seen.statusMessageId
-  );
 }
 
 /**

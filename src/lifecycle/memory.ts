@@ -80,3 +80,30 @@ export function idleAfter(
   const { question } = seen;
   return { question, rounds: before?.question === question ? before.rounds + 1 : 1 };
 }
+
+/**
+ * After how many steps of a task's life an event stands that somebody else was faster to see; `undefined` for news.
+ *
+ * @param where - the steps that were taken in all, and how many of them the event's own stream has shown.
+ */
+export function findStep(
+  { observations }: TaskMemory,
+  seen: Observation,
+  where: { readonly stepCount: number; readonly from: number | undefined },
+): number | undefined {
+  const { stepCount, from } = where;
+  if (from === undefined) return undefined;
+  const first = stepCount - observations.length;
+  const at = observations.findIndex((item, index) => first + index >= from && isReplay(item, seen));
+  return at < 0 ? undefined : first + at + 1;
+}
+
+/** Whether an observation repeats another: same state, timestamp and status message. */
+export function isReplay(last: Observation, seen: Observation): boolean {
+  return (
+    last.state === seen.state &&
+    last.raw === seen.raw &&
+    last.timestamp === seen.timestamp &&
+    last.statusMessageId === seen.statusMessageId
+  );
+}

@@ -60,11 +60,11 @@ export interface DeviationEvent extends ClientEvent {
 /** A request leaves once more, which is always safe where it is done. */
 export interface RetryEvent extends ClientEvent {
   /** The operation. */
-  readonly operation: OperationName | "card";
+  readonly operation: OperationName;
   /** Code of the error that led to it. */
   readonly code: string;
-  /** What is different now: other credentials, another interface of the card, or only the time. */
-  readonly with: "credentials" | "interface" | "time";
+  /** What is different now: other credentials, or another interface of the card. */
+  readonly with: "credentials" | "interface";
 }
 
 /** A stream ended before its task was settled. */

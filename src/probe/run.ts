@@ -2,7 +2,7 @@ import type { BindingStream } from "../binding/binding.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { TaskNotFoundError } from "../errors/protocol.ts";
 import { createArtifactFold } from "../lifecycle/artifacts.ts";
-import { isReplay } from "../lifecycle/judge.ts";
+import { isReplay } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
 import type { SendMessageResponse, StreamResponse, TaskStatusUpdateEvent } from "../model/events.ts";
 import type { Observation, ObservationSource } from "../model/observation.ts";

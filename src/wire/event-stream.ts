@@ -1,4 +1,4 @@
-import { StreamStalledError } from "../errors/transport.ts";
+import { StreamStalledError } from "../errors/stream.ts";
 import type { Clock } from "../util/clock.ts";
 import { openChunks } from "./chunks.ts";
 import type { HttpResponse } from "./http.ts";

@@ -57,7 +57,7 @@ describe("an error as JSON", () => {
   test("is exactly its members", () => {
     expect(new TimeoutError(url, "idle", 5).toJSON()).toEqual({
       ...{ name: "TimeoutError", code: "TIMEOUT", retry: "safe", nextStep: "wait" },
-      message: `${url} gave no answer within its idle budget of 5 ms`,
+      message: `${url} gave no answer within the idle budget of 5 ms`,
       ...{ url, budget: "idle", budgetMs: 5 },
     });
   });

@@ -6,6 +6,7 @@ import * as ledger from "../../src/errors/ledger.ts";
 import * as lifecycle from "../../src/errors/lifecycle.ts";
 import * as protocol from "../../src/errors/protocol.ts";
 import * as sending from "../../src/errors/sending.ts";
+import * as stream from "../../src/errors/stream.ts";
 import * as transport from "../../src/errors/transport.ts";
 import { judgeCard } from "../../src/lease/judge.ts";
 import { pinCard } from "../../src/lease/pin.ts";
@@ -128,13 +129,13 @@ const own: readonly A2ALeaseError[] = [
   new transport.LimitExceededError("eventBytes", 5, "6 bytes"),
   new transport.RedirectRefusedError(url, 307, url),
   new transport.AddressRefusedError(url, text),
-  new transport.StreamInterruptedError({
+  new stream.StreamInterruptedError({
     taskId: "t1",
     lastState: "TASK_STATE_WORKING",
     eventCount: 2,
     cause: platformFailure,
   }),
-  new transport.StreamStalledError("idle", 5, "t1"),
+  new stream.StreamStalledError("idle", 5, "t1"),
 ];
 
 const remoteClasses = Object.values(protocol).filter((value) => typeof value === "function");
@@ -146,8 +147,8 @@ export const samples: readonly A2ALeaseError[] = [
 ];
 
 /** Every class that the rooms of errors export. */
-export const classes = [auth, card, lease, ledger, lifecycle, protocol, sending, transport].flatMap((room) =>
-  Object.values(room).filter((value) => typeof value === "function"),
+export const classes = [auth, card, lease, ledger, lifecycle, protocol, sending, stream, transport].flatMap(
+  (room) => Object.values(room).filter((value) => typeof value === "function"),
 ) as readonly (abstract new (
   ...given: never[]
 ) => A2ALeaseError)[];

@@ -1,0 +1,79 @@
+import type { Posture } from "../model/posture.ts";
+import type { CardRequirements } from "../model/requirements.ts";
+import type { ClientOptions } from "./options.ts";
+
+const requirementNames: readonly string[] = [
+  "skills",
+  "streaming",
+  "pushNotifications",
+  "inputModes",
+  "outputModes",
+  "extensions",
+  "securitySchemes",
+];
+
+/**
+ * Checks requirements: one that is misspelt would not be enforced.
+ *
+ * @throws TypeError naming what is wrong.
+ */
+export function checkRequirements(requires: CardRequirements | undefined): void {
+  for (const [name, wanted] of Object.entries(requires ?? {})) {
+    if (!requirementNames.includes(name)) {
+      throw new TypeError(`requires: found ${name}, wanted some of ${requirementNames.join(", ")}`);
+    }
+    const isFlag = name === "streaming" || name === "pushNotifications";
+    const isRight = isFlag ? typeof wanted === "boolean" : Array.isArray(wanted);
+    if (wanted !== undefined && !isRight) {
+      throw new TypeError(`requires.${name}: wanted ${isFlag ? "true or false" : "a list of texts"}`);
+    }
+  }
+}
+
+/**
+ * Checks a posture.
+ *
+ * @throws TypeError when it is none.
+ */
+export function checkPosture(posture: Posture | undefined): void {
+  if (posture === undefined || posture === "fail-closed") return;
+  if (typeof posture === "object" && typeof posture.onDrift === "function") return;
+  if (typeof posture === "object" && posture.onDrift === "degrade" && posture.restartable === true) return;
+  throw new TypeError(
+    'posture: wanted "fail-closed", { onDrift: "degrade", restartable: true }, or { onDrift: a function }',
+  );
+}
+
+/**
+ * Checks every option that is a number: budgets, bounds and counts.
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkNumbers(given: ClientOptions): void {
+  const named: readonly (readonly [string, unknown])[] = [
+    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
+    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
+    ["fullCheckEveryMs", given.fullCheckEveryMs],
+    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
+    ["staleIfErrorMs", given.staleIfErrorMs],
+    ["maxIdleRounds", given.maxIdleRounds],
+    ["maxUnverifiedMs", given.maxUnverifiedMs],
+    ["cancelConfirmMs", given.cancelConfirmMs],
+  ];
+  for (const [name, value] of named) {
+    if (value === undefined) continue;
+    if (typeof value !== "number" || Number.isNaN(value) || value < 0) {
+      throw new TypeError(`${name}: found ${String(value)}, wanted a number of at least 0`);
+    }
+  }
+}
+
+/**
+ * Checks an option that is one of a few words.
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkChoice(name: string, found: string | undefined, wanted: readonly string[]): void {
+  if (found === undefined || wanted.includes(found)) return;
+  throw new TypeError(`${name}: found ${JSON.stringify(found)}, wanted ${wanted.join(" or ")}`);
+}

@@ -1,0 +1,50 @@
+import type { TaskState } from "../model/states.ts";
+import { A2ALeaseError } from "./base.ts";
+import type { TimeBudget } from "./transport.ts";
+
+/** A stream ended before the task was settled. The task may still be running; read it before anything else. */
+export class StreamInterruptedError extends A2ALeaseError {
+  static readonly code = "STREAM_INTERRUPTED";
+  override readonly name = "StreamInterruptedError";
+  override readonly code = "STREAM_INTERRUPTED";
+  /** The task, once an event named it. */
+  readonly taskId?: string;
+  /** The state last seen, when there was one. */
+  readonly lastState?: TaskState;
+  /** Events that were delivered. */
+  readonly eventCount: number;
+
+  constructor(details: { taskId?: string; lastState?: TaskState; eventCount: number; cause?: unknown }) {
+    super(
+      `the stream was cut after ${details.eventCount} events, last state ${details.lastState ?? "unseen"}; ` +
+        "wanted a terminal or interrupted state before its end",
+      { retry: "safe", nextStep: "recover", cause: details.cause },
+    );
+    if (details.taskId !== undefined) this.taskId = details.taskId;
+    if (details.lastState !== undefined) this.lastState = details.lastState;
+    this.eventCount = details.eventCount;
+  }
+}
+
+/** A stream stayed silent for too long. */
+export class StreamStalledError extends A2ALeaseError {
+  static readonly code = "STREAM_STALLED";
+  override readonly name = "StreamStalledError";
+  override readonly code = "STREAM_STALLED";
+  /** The budget that ran out. */
+  readonly budget: TimeBudget;
+  /** Its size in milliseconds. */
+  readonly budgetMs: number;
+  /** The task, once an event named it. */
+  readonly taskId?: string;
+
+  constructor(budget: TimeBudget, budgetMs: number, taskId?: string) {
+    super(`the stream was silent for its ${budget} budget of ${budgetMs} ms`, {
+      retry: "safe",
+      nextStep: "recover",
+    });
+    this.budget = budget;
+    this.budgetMs = budgetMs;
+    if (taskId !== undefined) this.taskId = taskId;
+  }
+}
