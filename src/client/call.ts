@@ -1,6 +1,8 @@
+import { TimeoutError } from "../errors/transport.ts";
 import type { Message } from "../model/message.ts";
 import { type CardCheck, type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import { createScope, type Scope } from "../util/abort.ts";
 import { defaultReadMs, defaultSendMs } from "./options.ts";
 import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
 
@@ -62,4 +64,23 @@ export function checkCallOptions({ timeoutMs, signal }: CallOptions): void {
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {
     throw new TypeError("signal: wanted an AbortSignal");
   }
+}
+
+/** Whether the caller, or the closing of the client, ended the call, and not its own budget of time. */
+export function isCallersAbort(scope: Scope): boolean {
+  return scope.signal.aborted && !(scope.signal.reason instanceof TimeoutError);
+}
+
+/** The time that a call lives: the caller's signal, the client's life, and its own budget. */
+export function scopeOf<O extends OperationName>(
+  session: Session,
+  call: Call<O>,
+  totalMs: number | undefined,
+): Scope {
+  checkCallOptions(call.options);
+  const scope = createScope(session.clock, [call.options.signal, session.closed]);
+  if (totalMs !== undefined) {
+    scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));
+  }
+  return scope;
 }

@@ -8,11 +8,10 @@ import type {
 import { AuthenticationError } from "../errors/auth.ts";
 import { CardDriftError } from "../errors/lease.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
-import { TimeoutError } from "../errors/transport.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { createScope, type Scope, withSignal } from "../util/abort.ts";
 import { attemptCall } from "./attempt.ts";
-import { budgetOf, type Call, checkCallOptions, checkOf } from "./call.ts";
+import { budgetOf, type Call, checkOf, isCallersAbort, scopeOf } from "./call.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { canRefresh } from "./credentials.ts";
 import { type Intent, openIntent } from "./intent.ts";
@@ -92,8 +91,13 @@ async function pass<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   scope: Scope,
-  exchange: (wire: BindingCall) => Promise<T>,
+  carryOut: (wire: BindingCall) => Promise<T>,
 ): Promise<{ answer: T; intent: Intent | undefined }> {
+  const trip = { hasLeft: false };
+  const exchange = (wire: BindingCall) => {
+    trip.hasLeft = true;
+    return carryOut(wire);
+  };
   const { holder, operation, requirements } = call;
   const check = checkOf(call);
   if (check !== "none") {
@@ -109,7 +113,7 @@ async function pass<O extends OperationName, T>(
       check === "alongside" && !isChecked ? await alongside(session, call, scope, exchange) : await attempt();
     return { answer, intent };
   } catch (error) {
-    return { answer: await recover(session, call, scope, { error, exchange, intent }), intent };
+    return { answer: await recover(session, call, scope, { error, exchange, intent, trip }), intent };
   }
 }
 
@@ -154,24 +158,33 @@ function closeIfStream(answer: unknown): void {
   }
 }
 
+/** An exchange that failed. */
+interface Failed {
+  readonly error: unknown;
+  readonly intent: Intent | undefined;
+  /** Whether anything left this machine since the last refusal; what is not sent has no unknown outcome. */
+  readonly trip: { hasLeft: boolean };
+}
+
 /** What a failed exchange leads to: one more try with fresh credentials, or the end that {@link conclude} finds. */
 async function recover<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   scope: Scope,
-  failed: { error: unknown; exchange: (wire: BindingCall) => Promise<T>; intent: Intent | undefined },
+  failed: Failed & { exchange: (wire: BindingCall) => Promise<T> },
 ): Promise<T> {
-  const { error, exchange, intent } = failed;
+  const { error, exchange, intent, trip } = failed;
   const { signal } = scope;
   const outcome = await conclude(session, call, scope, failed);
   if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
   // 401 is a refusal before any work, so the same message may go once more, with the credentials of a second asking.
+  trip.hasLeft = false;
   await intent?.reopen();
   session.observer.emit("retry", { operation: call.operation, code: error.code, with: "credentials" });
   try {
     return await attemptCall(session, call, { exchange, signal, challenge: error.challenge ?? "" });
   } catch (again) {
-    throw await conclude(session, call, scope, { error: again, intent });
+    throw await conclude(session, call, scope, { error: again, intent, trip });
   }
 }
 
@@ -185,7 +198,7 @@ async function conclude<O extends OperationName>(
   session: Session,
   call: Call<O>,
   scope: Scope,
-  { error, intent }: { error: unknown; intent: Intent | undefined },
+  { error, intent, trip }: Failed,
 ): Promise<unknown> {
   if (isCallersAbort(scope)) throw scope.signal.reason;
   if (error instanceof NotASurprise) return error.error;
@@ -193,7 +206,7 @@ async function conclude<O extends OperationName>(
     await intent?.close("refused");
     return error;
   }
-  const isLost = call.message && isUnknownOutcome(error);
+  const isLost = call.message && trip.hasLeft && isUnknownOutcome(error);
   const outcome = isLost ? new SendOutcomeUnknownError(call.message, error) : error;
   await intent?.close(isLost ? "unknown" : "refused");
   const isSuspicious = checkOf(call) !== "none" && isSurprise(error, call.knowsTask);
@@ -225,22 +238,4 @@ function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, s
       cause,
       phase: { operation, check: "forced" },
     });
-}
-
-/** Whether the caller, or the closing of the client, ended the call, and not its own budget of time. */
-function isCallersAbort(scope: Scope): boolean {
-  return scope.signal.aborted && !(scope.signal.reason instanceof TimeoutError);
-}
-
-function scopeOf<O extends OperationName>(
-  session: Session,
-  call: Call<O>,
-  totalMs: number | undefined,
-): Scope {
-  checkCallOptions(call.options);
-  const scope = createScope(session.clock, [call.options.signal, session.closed]);
-  if (totalMs !== undefined) {
-    scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));
-  }
-  return scope;
 }

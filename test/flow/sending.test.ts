@@ -708,3 +708,53 @@ test("a message whose lease ends while its credentials are fetched does not leav
   expect(await first).toBe(second);
   expect(agent.calls()).toEqual([]);
 });
+
+test("a message to a task that the agent forgot ends in a drift where the card changed", async () => {
+  const { agent, connect } = setUp();
+  agent.planNext([step.working()]);
+  const { task } = (await (await connect()).sendMessage("begin")) as { task: TaskHandle };
+  agent.once("SendMessage", () => {
+    agent.rotateCard((card) => ({ ...card, description: "another" }));
+    return answer.error(-32001, "no such task");
+  });
+
+  const error = await caught(task.sendMessage("go on"));
+
+  expect(error).toMatchObject({ name: "CardDriftError", cause: { name: "TaskNotFoundError" } });
+  expect(agent.calls("SendMessage")).toHaveLength(2);
+});
+
+test("a message whose time is over before its credentials came has no unknown outcome", async () => {
+  const { agent, clock, connect } = setUp();
+  const client = await connect({ credentials: () => new Promise(() => {}) });
+  const failing = caught(client.sendMessage("never leaves", { timeoutMs: 1_000 }));
+  await clock.advance(1_000);
+
+  expect(await failing).toMatchObject({ name: "TimeoutError", retry: "safe" });
+  expect(agent.calls()).toEqual([]);
+});
+
+test("a stream whose connection breaks is cut as one that ends too early is", async () => {
+  const { agent, connect, expectQuiet } = setUp();
+  agent.planNext([step.working(), step.hold()]);
+  const cuts = vi.fn();
+  const client = await connect();
+  client.on("stream-cut", cuts);
+  const stream = await client.sendStreamingMessage("begin");
+  const read = caught(
+    (async () => {
+      for await (const _ of stream) agent.endStreams("cut");
+    })(),
+  );
+
+  const error = await read;
+
+  expect(error).toMatchObject({
+    name: "StreamInterruptedError",
+    taskId: stream.task?.id,
+    lastState: "TASK_STATE_WORKING",
+    cause: { name: "ConnectionError" },
+  });
+  expect(cuts).toHaveBeenCalledOnce();
+  await expectQuiet();
+});
