@@ -6,7 +6,7 @@ import type {
   UnaryOperation,
 } from "../binding/binding.ts";
 import { AuthenticationError } from "../errors/auth.ts";
-import { CardDriftError } from "../errors/lease.ts";
+import { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { createScope, type Scope, withSignal } from "../util/abort.ts";
@@ -41,7 +41,7 @@ export async function callOnce<O extends UnaryOperation, R>(
   const carryOut = async () => {
     const exchange = (wire: BindingCall) => session.binding.call(call.operation, call.request, wire);
     const { answer, intent } = await pass(session, call, scope, exchange);
-    return settle({ answer, intent, forceCheck: forcedCheck(session, call, scope.signal) });
+    return settle({ answer, intent, forceCheck: forcedCheck(session, call, scope) });
   };
   try {
     // Whatever a call waits for, a ledger that hangs included, a caller who gave up is let go at once.
@@ -70,9 +70,9 @@ export async function openStream<O extends StreamingOperation>(
   try {
     const exchange = (wire: BindingCall) => session.binding.open(call.operation, call.request, wire);
     const { answer, intent } = await pass(session, call, scope, exchange);
-    const forceCheck = forcedCheck(session, call, scope.signal);
+    const forceCheck = forcedCheck(session, call, scope);
     const fail: OpenedStream["fail"] = async (error, holder, knowsTask) => {
-      if (scope.signal.aborted) throw scope.signal.reason;
+      if (isCallersAbort(scope)) throw scope.signal.reason;
       if (isSurprise(error, knowsTask)) await forceCheck(holder, error);
       throw error;
     };
@@ -211,7 +211,7 @@ async function conclude<O extends OperationName>(
   await intent?.close(isLost ? "unknown" : "refused");
   const isSuspicious = checkOf(call) !== "none" && isSurprise(error, call.knowsTask);
   if (!isSuspicious || (await call.explains?.(error))) return outcome;
-  await forcedCheck(session, call, scope.signal)(call.holder, outcome);
+  await forcedCheck(session, call, scope)(call.holder, outcome);
   return outcome;
 }
 
@@ -227,15 +227,18 @@ async function checkCall<O extends OperationName>(
   if (holder.pin !== pin) requirePinned(session, operation, holder.pin, requirements);
 }
 
-function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, signal: AbortSignal) {
+function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, scope: Scope) {
   const { operation, requirements, policy } = call;
-  return (holder: LeaseHolder, cause?: unknown) =>
-    checkLease(session, {
-      holder,
-      requirements,
-      policy,
-      signal,
-      cause,
-      phase: { operation, check: "forced" },
-    });
+  const { signal } = scope;
+  const phase = { operation, check: "forced" } as const;
+  return async (holder: LeaseHolder, cause?: unknown): Promise<void> => {
+    try {
+      await checkLease(session, { holder, requirements, policy, signal, cause, phase });
+    } catch (error) {
+      // Where the call's own time ends before the check does, what made it necessary is told all the same.
+      const isOutOfTime = error === signal.reason && !isCallersAbort(scope);
+      if (cause === undefined || !isOutOfTime) throw error;
+      throw new LeaseUnverifiableError(session.source.url ?? "", { cause, checkFailure: error });
+    }
+  };
 }

@@ -758,3 +758,22 @@ test("a stream whose connection breaks is cut as one that ends too early is", as
   expect(cuts).toHaveBeenCalledOnce();
   await expectQuiet();
 });
+
+test("a lost message is told as lost also when there is no time left for the card", async () => {
+  const { agent, clock, connect, expectQuiet } = setUp();
+  const client = await connect();
+  agent.once("SendMessage", () => {
+    agent.once("card", answer.silence());
+    return answer.error(401, "a gateway's own");
+  });
+  const failing = caught(client.sendMessage("hello", { timeoutMs: 1_000 }));
+  await clock.advance(1_000);
+
+  expect(await failing).toMatchObject({
+    name: "LeaseUnverifiableError",
+    retry: "unknown-outcome",
+    cause: { name: "SendOutcomeUnknownError", cause: { name: "GatewayError" } },
+    checkFailure: { name: "TimeoutError" },
+  });
+  await expectQuiet();
+});
