@@ -1,6 +1,5 @@
 import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
-import type { ClientOptions } from "./options.ts";
 
 const requirementNames: readonly string[] = [
   "skills",
@@ -45,21 +44,11 @@ export function checkPosture(posture: Posture | undefined): void {
 }
 
 /**
- * Checks every option that is a number: budgets, bounds and counts.
+ * Checks options that are numbers: budgets, bounds and counts.
  *
  * @throws TypeError naming the option.
  */
-export function checkNumbers(given: ClientOptions): void {
-  const named: readonly (readonly [string, unknown])[] = [
-    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
-    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
-    ["fullCheckEveryMs", given.fullCheckEveryMs],
-    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
-    ["staleIfErrorMs", given.staleIfErrorMs],
-    ["maxIdleRounds", given.maxIdleRounds],
-    ["maxUnverifiedMs", given.maxUnverifiedMs],
-    ["cancelConfirmMs", given.cancelConfirmMs],
-  ];
+export function checkNumbers(named: readonly (readonly [string, unknown])[]): void {
   for (const [name, value] of named) {
     if (value === undefined) continue;
     if (typeof value !== "number" || Number.isNaN(value) || value < 0) {

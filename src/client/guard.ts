@@ -1,6 +1,7 @@
 import { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import type { OperationName } from "../model/operations.ts";
 import { onAbort, type Scope } from "../util/abort.ts";
+import type { Clock } from "../util/clock.ts";
 import { checkLease } from "./check.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
@@ -50,5 +51,18 @@ export function guardStream(
   return () => {
     unfollow();
     end();
+  };
+}
+
+/** After its last event a stream is listened to for this long, in milliseconds: it has to end. */
+const graceMs = 1_000;
+
+/** Closes a stream that should end by itself and does not. The returned function keeps it open. */
+export function closeSoon(clock: Clock, scope: Scope, close: () => void): () => void {
+  const cancel = clock.schedule(graceMs, close);
+  const unfollow = onAbort(scope.signal, cancel);
+  return () => {
+    unfollow();
+    cancel();
   };
 }

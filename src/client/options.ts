@@ -128,7 +128,16 @@ export const defaultSendMs = 300_000;
  * @throws TypeError naming the option.
  */
 export function resolveOptions(given: ClientOptions): ResolvedOptions {
-  checkNumbers(given);
+  checkNumbers([
+    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
+    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
+    ["fullCheckEveryMs", given.fullCheckEveryMs],
+    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
+    ["staleIfErrorMs", given.staleIfErrorMs],
+    ["maxIdleRounds", given.maxIdleRounds],
+    ["maxUnverifiedMs", given.maxUnverifiedMs],
+    ["cancelConfirmMs", given.cancelConfirmMs],
+  ]);
   checkChoice("compare", given.compare, ["content", "structure"]);
   checkPosture(given.posture);
   checkRequirements(given.requires);

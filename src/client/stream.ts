@@ -8,6 +8,7 @@ import type { Message } from "../model/message.ts";
 import type { Observation } from "../model/observation.ts";
 import { defined } from "../util/freeze.ts";
 import { breakRule } from "./break-rule.ts";
+import { closeSoon } from "./guard.ts";
 import type { TaskHandle, TaskStream } from "./handle.ts";
 import type { Mark } from "./judged.ts";
 import type { Feed } from "./outputs.ts";
@@ -56,9 +57,6 @@ export interface TaskStreamParts {
   readonly adopt: (taskId: string, contextId: string | undefined) => Promise<StreamedTask>;
 }
 
-/** After a message in place of a task a stream is listened to for this long, in milliseconds: it has to end. */
-const graceMs = 1_000;
-
 /** Makes a {@link TaskStream} of a stream whose head was accepted. */
 export function createTaskStream(parts: TaskStreamParts): TaskStream {
   return new StreamReader(parts);
@@ -78,6 +76,7 @@ class StreamReader implements TaskStream {
   #isTaken = false;
   #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
+  #stopGuard: (() => void) | undefined;
 
   constructor(parts: TaskStreamParts) {
     this.#parts = parts;
@@ -97,6 +96,7 @@ class StreamReader implements TaskStream {
   close(): void {
     const { opened } = this.#parts;
     this.#stopGrace?.();
+    this.#stopGuard?.();
     this.#feed?.close();
     opened.answer.close();
     opened.scope.release();
@@ -122,7 +122,7 @@ class StreamReader implements TaskStream {
 
   async *#run(): AsyncGenerator<StreamResponse> {
     const { opened, plan, guard, sent } = this.#parts;
-    const release = guard(() => this.#task?.holder ?? plan);
+    this.#stopGuard = guard(() => this.#task?.holder ?? plan);
     try {
       for await (const event of this.#events()) {
         const isNew = await this.#receive(event);
@@ -136,7 +136,6 @@ class StreamReader implements TaskStream {
       if (this.#isAnswered) await this.#task?.handle.get();
       else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
     } finally {
-      release();
       this.#task?.tracked.note(opened.answer.deviations);
       this.close();
     }
@@ -215,7 +214,7 @@ class StreamReader implements TaskStream {
       if (tracked) tracked.breakRule("stream-shape", message, tracked.observations);
       else breakRule(session, plan.pin, { rule: "stream-shape", message, observations: [] });
     }
-    if (!this.#task) this.#stopGrace = session.clock.schedule(graceMs, () => opened.answer.close());
+    if (!this.#task) this.#stopGrace = closeSoon(session.clock, opened.scope, () => opened.answer.close());
   }
 
   #isOver(): boolean {

@@ -151,26 +151,90 @@ describe("over real HTTP", () => {
     });
 
     test("the answer to a send that a stream has overtaken breaks nothing", async () => {
-      agent.planNext([step.inputRequired("Which region?"), step.artifact("a", "EU"), step.completed()]);
+      agent.planNext([
+        step.inputRequired("Which region?"),
+        step.working("on it"),
+        step.artifact("a", "EU"),
+        step.completed(),
+      ]);
       const task = await taskOf(await (await connect()).sendMessage("hello")).get();
       await tick();
-      const following = all(task.follow());
-      await vi.waitUntil(() => agent.calls("SubscribeToTask").length <= 1);
+      const waiting = task.result({ until: "terminal" });
+      await vi.waitUntil(() => agent.openStreamCount === 1);
       const early = held(() => {
         const working = { ...agent.tasks.get(task.id), status: { state: "TASK_STATE_WORKING" } };
-        return answer.acceptThen(answer.result({ task: working }));
+        agent.step(task.id);
+        return answer.result({ task: working });
       });
       agent.once("SendMessage", early.reply);
       const sending = task.sendMessage("EU");
-      await vi.waitUntil(() => agent.calls("SendMessage").length === 2);
+      await seen(task, "COMPLETED");
       early.release();
-      await sending;
-      await following;
 
-      expect((await task.result()).status).toBe("completed");
-      expect(kinds(task).filter((kind) => !expected.includes(kind) && kind !== "timestamp-present")).toEqual(
-        [],
+      expect(await sending).toEqual({ task });
+      expect(await waiting).toMatchObject({ status: "completed", text: "EU" });
+      expect(kinds(task)).toEqual(expected);
+    });
+
+    test("a piece that comes after the whole of a finished task is not doubled", async () => {
+      agent.planNext([step.working(), step.artifact("a", "1"), step.hold()]);
+      const task = taskOf(await (await connect()).sendMessage("hello"));
+      await tick();
+      const events = (await task.subscribe())[Symbol.asyncIterator]();
+      await events.next();
+      const parts = [{ text: "1" }, { text: "2" }];
+      const status = { ...agent.tasks.get(task.id)?.status, state: "TASK_STATE_FAILED" };
+      agent.once(
+        "GetTask",
+        answer.result({ ...agent.tasks.get(task.id), status, artifacts: [{ artifactId: "a", parts }] }),
       );
+      await task.get();
+      const failed = step.status("TASK_STATE_FAILED", { timestamp: status.timestamp ?? false });
+      agent.step(task.id, step.artifact("a", "2", { append: true }), failed);
+      for (let item = await events.next(); !item.done; item = await events.next());
+
+      expect([task.state, text(task)]).toEqual(["TASK_STATE_FAILED", "12"]);
+    });
+
+    test("a follower is told the end that only a read has seen, when its stream breaks off", async () => {
+      agent.planNext([step.working(), step.hold()]);
+      const task = taskOf(await (await connect()).sendMessage("hello"));
+      await tick();
+      const following = all(task.follow());
+      await seen(task, "WORKING");
+      const status = { ...agent.tasks.get(task.id)?.status, state: "TASK_STATE_FAILED" };
+      agent.once("GetTask", answer.result({ ...agent.tasks.get(task.id), status }));
+      await task.get();
+      agent.endStreams("close");
+
+      expect((await following).map(({ kind }) => kind)).toEqual(["snapshot", "status"]);
+    });
+
+    test("a follower that is behind another reader is told every piece once", async () => {
+      agent.planNext([step.working(), step.artifact("a", "1"), step.hold()]);
+      const task = taskOf(await (await connect()).sendMessage("hello"));
+      await tick();
+      const before = agent.tasks.get(task.id);
+      const fast = (await task.subscribe())[Symbol.asyncIterator]();
+      await fast.next();
+      agent.step(task.id, step.artifact("a", "2", { append: true }));
+      await fast.next();
+      const place = { taskId: task.id, contextId: task.contextId };
+      const piece = { artifact: { artifactId: "a", parts: [{ text: "2" }] }, append: true };
+      const failed = { ...before?.status, state: "TASK_STATE_FAILED" };
+      agent.once(
+        "SubscribeToTask",
+        answer.stream([
+          { task: before },
+          { artifactUpdate: { ...place, ...piece } },
+          { statusUpdate: { ...place, status: failed } },
+        ]),
+      );
+      const updates = await all(task.follow());
+      await fast.return?.();
+
+      expect(updates.map(({ kind }) => kind)).toEqual(["snapshot", "artifact", "status"]);
+      expect(text(task)).toBe("12");
     });
 
     test("a piece that a stream brings is not doubled by a read that was ahead of it", async () => {

@@ -163,6 +163,31 @@ test("a message in place of a task is delivered at once, from an agent that keep
   await expectQuiet();
 });
 
+test("a stream that is closed in the middle of a reading leaves nothing behind", async () => {
+  for (const first of [event.task("TASK_STATE_WORKING"), event.message("just so")]) {
+    const { agent, connect, expectQuiet } = setUp();
+    agent.on("SendStreamingMessage", answer.stream([first], { end: "silence" }));
+    const stream = await (await connect()).sendStreamingMessage("hello");
+    await stream[Symbol.asyncIterator]().next();
+    stream.close();
+
+    await expectQuiet();
+  }
+});
+
+test("a caller who gives up after a message in place of a task leaves nothing behind", async () => {
+  const { agent, connect, expectQuiet } = setUp();
+  agent.on("SendStreamingMessage", answer.stream([event.message("just so")], { end: "silence" }));
+  const client = await connect();
+  const caller = new AbortController();
+  const { signal } = caller;
+  const events = (await client.sendStreamingMessage("hello", { signal }))[Symbol.asyncIterator]();
+  await events.next();
+  caller.abort(new RangeError("mine"));
+
+  await expectQuiet();
+});
+
 describe("what belongs to another task", () => {
   const foreign = { taskId: "t2", timestamp: "2027-01-01T00:00:03.000Z" };
   test.each([

@@ -501,15 +501,31 @@ describe("E8: writing to a finished task", () => {
     for (const reply of [answer.http(429), answer.error(-32602, "no"), answer.refuse()]) {
       const { agent, connect, inTime } = setUp(noStreams);
       agent.planNext([step.inputRequired("Which region?")]);
-      const first = await (await connect()).delegate("hello");
+      const client = await connect();
+      const first = await client.delegate("hello");
       if (first.status !== "input-required") expect.fail(first.status);
       agent.once("SendMessage", reply);
       await caught(first.reply("EU"));
-      const task = taskOf({ task: await (await connect()).task("task-1") });
+      const task = await client.task("task-1");
 
-      expect(await inTime(task.result())).toMatchObject({ status: "input-required" });
+      expect(await inTime(task.result({ deadlineMs: 60_000 }))).toMatchObject({ status: "input-required" });
       expect(await inTime(first.reply("EU"))).toMatchObject({ status: "completed" });
     }
+  });
+
+  test("an answer whose outcome is unknown is no open question", async () => {
+    const { agent, connect, inTime } = setUp(noStreams);
+    agent.planNext([step.inputRequired("Which region?"), step.completed()]);
+    const client = await connect();
+    const first = await client.delegate("hello");
+    if (first.status !== "input-required") expect.fail(first.status);
+    agent.once("SendMessage", answer.reset());
+    await caught(first.reply("EU"));
+    const task = await client.task("task-1");
+    const waiting = task.result();
+    agent.step(task.id);
+
+    expect(await inTime(waiting)).toMatchObject({ status: "completed" });
   });
 });
 
@@ -664,6 +680,10 @@ describe("E12, K3: waiting", () => {
 
   test("for a sign-in takes as long as it takes, also from an agent that ends its streams meanwhile", async () => {
     const { agent, clock, connect, expectQuiet } = setUp({ endStreamsOnQuestion: true });
+    agent.on("SubscribeToTask", ({ tasks, params }) => {
+      const isWaiting = tasks.get(params.id)?.status.state === "TASK_STATE_AUTH_REQUIRED";
+      return isWaiting ? answer.honest({ endAfterEvents: 1, end: "close" }) : undefined;
+    });
     agent.planNext([step.working(), step.authRequired("Sign in"), step.completed()]);
     const task = taskOf(await (await connect()).sendMessage("hello"));
     const following = all(task.follow());
@@ -679,6 +699,35 @@ describe("E12, K3: waiting", () => {
     });
     await expectQuiet();
   });
+});
+
+test("K3: a message as the whole answer to a live task is told, and the task is waited for all the same", async () => {
+  const { agent, connect, inTime, expectQuiet } = setUp();
+  agent.planNext([step.inputRequired("Which region?"), step.hold(), step.completed()]);
+  const client = await connect();
+  const first = await client.delegate("hello");
+  agent.once("SendStreamingMessage", answer.acceptThen(answer.stream([event.message("noted")])));
+  const stream = await client.sendStreamingMessage({ taskId: "task-1", parts: [{ text: "EU" }] });
+
+  expect((await all(stream)).map((item) => Object.keys(item)[0])).toEqual(["message"]);
+  expect(stream.task?.state).toBe("TASK_STATE_WORKING");
+  agent.step("task-1");
+  expect(await inTime((stream.task as TaskHandle).result())).toMatchObject({ status: "completed" });
+  expect(first.status).toBe("input-required");
+  await expectQuiet();
+});
+
+test("K3: work that is delegated to a live task is waited for, also when a message is the first answer", async () => {
+  const { agent, connect, inTime, expectQuiet } = setUp();
+  agent.planNext([step.inputRequired("Which region?"), step.wait(5_000), step.completed()]);
+  const client = await connect();
+  await client.delegate("hello");
+  agent.once("SendStreamingMessage", answer.acceptThen(answer.stream([event.message("noted")])));
+
+  const outcome = await inTime(client.delegate({ taskId: "task-1", parts: [{ text: "EU" }] }));
+
+  expect(outcome).toMatchObject({ status: "completed", task: { id: "task-1" } });
+  await expectQuiet();
 });
 
 describe("E21: a task that is not there", () => {
