@@ -11,8 +11,10 @@ import type { CardDrift, DriftPhase } from "../model/drift.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import type { Scope } from "../util/abort.ts";
 import { elapsedMs } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { type Call, isCallersAbort } from "./call.ts";
 import { readExtendedShared } from "./extended.ts";
 import { effectiveCard } from "./pinned.ts";
 import { pinForPlan } from "./renegotiate.ts";
@@ -29,6 +31,8 @@ export interface CheckRequest {
   /** The surprise that forces the check; the cause of whatever the check throws. */
   readonly cause?: unknown;
 }
+
+const isSend = (operation: string) => operation === "SendMessage" || operation === "SendStreamingMessage";
 
 type Reading = Extract<CardReading, { kind: "card" }>;
 
@@ -63,7 +67,12 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
       const isOver = unverifiedMs > options.maxUnverifiedMs;
       const told = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };
-      const error = new LeaseUnverifiableError(source.url ?? "", { ...told, retryAfterMs, isOver });
+      const taskId = holder.task?.id;
+      const { phase } = request;
+      // What an answer shows asks for the card without an error: the agent took the message that it answers.
+      const isTaken = cause === undefined && phase.check === "forced" && isSend(phase.operation);
+      const facts = { ...told, taskId, retryAfterMs, isOver, isTaken };
+      const error = new LeaseUnverifiableError(source.url ?? "", facts);
       if (isOver) holder.expire(error);
       throw error;
     }
@@ -188,4 +197,21 @@ export function requirePinned(
   if (capability && card.capabilities[capability] !== true) {
     throw new CapabilityMissingError(capability, operation, pin.digest);
   }
+}
+
+/** Asks for the live card in the middle of a call, because of what came in or went wrong. */
+export function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, scope: Scope) {
+  const { operation, requirements, policy } = call;
+  const { signal } = scope;
+  const phase = { operation, check: "forced" } as const;
+  return async (holder: LeaseHolder, cause?: unknown): Promise<void> => {
+    try {
+      await checkLease(session, { holder, requirements, policy, signal, cause, phase });
+    } catch (error) {
+      // Where the call's own time ends before the check does, what made it necessary is told all the same.
+      const isOutOfTime = error === signal.reason && !isCallersAbort(scope);
+      if (cause === undefined || !isOutOfTime) throw error;
+      throw new LeaseUnverifiableError(session.source.url ?? "", { cause, checkFailure: error });
+    }
+  };
 }

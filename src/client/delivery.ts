@@ -11,7 +11,7 @@ import type { CallOptions } from "./call.ts";
 import type { HandleEntry } from "./handle.ts";
 import { getTask } from "./reads.ts";
 import type { Session } from "./session.ts";
-import type { Delivery } from "./stream.ts";
+import type { Delivery } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 
 /** A message that starts a task has nothing to explain its refusal by; one to a known task has the task itself. */
@@ -31,6 +31,16 @@ export function createDelivery(
   }
 
   return {
+    async lookAgain() {
+      if (!task) return;
+      const { signal, headers } = options;
+      try {
+        await getTask(session, task, defined({ signal, headers }));
+      } catch (error) {
+        const isOfTheRead = error instanceof A2ALeaseError && !broken.some((type) => error instanceof type);
+        if (!isOfTheRead) throw error;
+      }
+    },
     taken() {
       isTaken = true;
     },
@@ -42,6 +52,9 @@ export function createDelivery(
     },
   };
 }
+
+/** Errors of a look that are no fault of the look. */
+const broken = [CardDriftError, LifecycleMismatchError];
 
 /** Errors of a second look that say more than the refusal that led to it. */
 const telling = [CardDriftError, LeaseUnverifiableError, LifecycleMismatchError, TaskForgottenError];

@@ -6,13 +6,14 @@ import type {
   UnaryOperation,
 } from "../binding/binding.ts";
 import { AuthenticationError } from "../errors/auth.ts";
-import { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
+import { A2ALeaseError } from "../errors/base.ts";
+import { CardDriftError } from "../errors/lease.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { createScope, type Scope, withSignal } from "../util/abort.ts";
 import { attemptCall } from "./attempt.ts";
 import { budgetOf, type Call, checkOf, isCallersAbort, scopeOf } from "./call.ts";
-import { checkLease, requirePinned } from "./check.ts";
+import { checkLease, forcedCheck, requirePinned } from "./check.ts";
 import { canRefresh } from "./credentials.ts";
 import { type Intent, openIntent } from "./intent.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -58,7 +59,10 @@ export async function callOnce<O extends UnaryOperation, R>(
 export interface OpenedStream extends Passage<BindingStream> {
   readonly scope: Scope;
   /** Judges the card because of an error in the middle of the stream; always throws. */
-  readonly fail: (error: unknown, holder: LeaseHolder, knowsTask: boolean) => Promise<never>;
+  readonly fail: (
+    error: unknown,
+    told: { readonly holder: LeaseHolder; readonly knowsTask: boolean; readonly outcome: unknown },
+  ) => Promise<never>;
 }
 
 /** Opens a stream, through the same steps. */
@@ -71,10 +75,10 @@ export async function openStream<O extends StreamingOperation>(
     const exchange = (wire: BindingCall) => session.binding.open(call.operation, call.request, wire);
     const { answer, intent } = await pass(session, call, scope, exchange);
     const forceCheck = forcedCheck(session, call, scope);
-    const fail: OpenedStream["fail"] = async (error, holder, knowsTask) => {
+    const fail: OpenedStream["fail"] = async (error, { holder, knowsTask, outcome }) => {
       if (isCallersAbort(scope)) throw scope.signal.reason;
-      if (isSurprise(error, knowsTask)) await forceCheck(holder, error);
-      throw error;
+      if (isSurprise(error, knowsTask)) await forceCheck(holder, outcome);
+      throw outcome;
     };
     if (answer.deviations.length > 0) await forceCheck(call.holder);
     return { answer, intent, scope, forceCheck, fail };
@@ -94,9 +98,14 @@ async function pass<O extends OperationName, T>(
   carryOut: (wire: BindingCall) => Promise<T>,
 ): Promise<{ answer: T; intent: Intent | undefined }> {
   const trip = { hasLeft: false };
-  const exchange = (wire: BindingCall) => {
+  const exchange = async (wire: BindingCall) => {
     trip.hasLeft = true;
-    return carryOut(wire);
+    try {
+      return await carryOut(wire);
+    } catch (error) {
+      if (error instanceof A2ALeaseError && !isUnknownOutcome(error)) trip.hasLeft = false;
+      throw error;
+    }
   };
   const { holder, operation, requirements } = call;
   const check = checkOf(call);
@@ -162,7 +171,7 @@ function closeIfStream(answer: unknown): void {
 interface Failed {
   readonly error: unknown;
   readonly intent: Intent | undefined;
-  /** Whether anything left this machine since the last refusal; what is not sent has no unknown outcome. */
+  /** Whether anything left that was not refused; what is not sent has no unknown outcome. */
   readonly trip: { hasLeft: boolean };
 }
 
@@ -178,7 +187,6 @@ async function recover<O extends OperationName, T>(
   const outcome = await conclude(session, call, scope, failed);
   if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
   // 401 is a refusal before any work, so the same message may go once more, with the credentials of a second asking.
-  trip.hasLeft = false;
   await intent?.reopen();
   session.observer.emit("retry", { operation: call.operation, code: error.code, with: "credentials" });
   try {
@@ -225,20 +233,4 @@ async function checkCall<O extends OperationName>(
   const { pin } = holder;
   await checkLease(session, { holder, requirements, policy, signal, phase: { operation, check } });
   if (holder.pin !== pin) requirePinned(session, operation, holder.pin, requirements);
-}
-
-function forcedCheck<O extends OperationName>(session: Session, call: Call<O>, scope: Scope) {
-  const { operation, requirements, policy } = call;
-  const { signal } = scope;
-  const phase = { operation, check: "forced" } as const;
-  return async (holder: LeaseHolder, cause?: unknown): Promise<void> => {
-    try {
-      await checkLease(session, { holder, requirements, policy, signal, cause, phase });
-    } catch (error) {
-      // Where the call's own time ends before the check does, what made it necessary is told all the same.
-      const isOutOfTime = error === signal.reason && !isCallersAbort(scope);
-      if (cause === undefined || !isOutOfTime) throw error;
-      throw new LeaseUnverifiableError(session.source.url ?? "", { cause, checkFailure: error });
-    }
-  };
 }

@@ -150,8 +150,7 @@ async function settle(
   const { value } = answer;
   if ("message" in value) {
     await intent?.close("answered");
-    // The message says nothing of the task it was sent to; reading it again does.
-    if (sender.task) await sender.task.handle.get();
+    await prepared.delivery.lookAgain();
     return { message: value.message };
   }
   const { task } = value;

@@ -4,58 +4,17 @@ import { StreamInterruptedError } from "../errors/stream.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
-import type { Message } from "../model/message.ts";
 import type { Observation } from "../model/observation.ts";
 import { defined } from "../util/freeze.ts";
 import { breakRule } from "./break-rule.ts";
 import { closeSoon } from "./guard.ts";
 import type { TaskHandle, TaskStream } from "./handle.ts";
-import type { Mark } from "./judged.ts";
 import type { Feed } from "./outputs.ts";
-import type { OpenedStream } from "./pipeline.ts";
 import { receiveEvent } from "./receive.ts";
-import type { LeaseHolder, Session } from "./session.ts";
-import { isSettled, type SettleRule } from "./settle.ts";
+import { isSettled } from "./settle.ts";
+import type { StreamedTask, TaskStreamParts } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
-import type { TrackedTask } from "./track.ts";
-
-/** A task that a stream speaks of, as the client holds it. */
-export interface StreamedTask {
-  readonly tracked: TrackedTask;
-  readonly holder: LeaseHolder;
-  readonly handle: TaskHandle;
-}
-
-/** A message on its way: whether it arrived, and what it means when it was refused. */
-export interface Delivery {
-  /** Says that the agent took the message. */
-  taken(): void;
-  /** Whether the end of the task explains a refusal, so that it is no sign of another card. */
-  explains(error: unknown): Promise<boolean>;
-  /** What a failed send comes to. A question whose answer did not arrive is open again. */
-  failed(error: unknown): Promise<unknown>;
-}
-
-/** What a stream is made from. */
-export interface TaskStreamParts {
-  readonly session: Session;
-  readonly opened: OpenedStream;
-  /** The plan that the stream was opened under. */
-  readonly plan: LeaseHolder;
-  /** The task, for a stream of a task that is known. */
-  readonly task?: StreamedTask;
-  /** What was sent, for a stream that a send opened. */
-  readonly sent?: { readonly message: Message; readonly delivery: Delivery };
-  /** How far the task had come when the request of the stream left. */
-  readonly mark?: Mark | undefined;
-  /** Where the stream ends. */
-  readonly settle: SettleRule;
-  /** Checks the card while the stream is open; a drift ends it after the events already received. */
-  readonly guard: (holder: () => LeaseHolder) => () => void;
-  /** Makes the handle of a task that the stream's first event names. */
-  readonly adopt: (taskId: string, contextId: string | undefined) => Promise<StreamedTask>;
-}
 
 /** Makes a {@link TaskStream} of a stream whose head was accepted. */
 export function createTaskStream(parts: TaskStreamParts): TaskStream {
@@ -74,6 +33,7 @@ class StreamReader implements TaskStream {
   /** Whether a message was the only answer so far. */
   #isAnswered = false;
   #isTaken = false;
+  #isClosed = false;
   #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
   #stopGuard: (() => void) | undefined;
@@ -95,10 +55,13 @@ class StreamReader implements TaskStream {
 
   close(): void {
     const { opened } = this.#parts;
+    this.#isClosed = true;
     this.#stopGrace?.();
     this.#stopGuard?.();
     this.#feed?.close();
     opened.answer.close();
+    // A check that the next event waits for ends too.
+    opened.scope.abort(new DOMException("the stream was closed", "AbortError"));
     opened.scope.release();
   }
 
@@ -133,8 +96,10 @@ class StreamReader implements TaskStream {
       }
       const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
       // A message as the whole answer says nothing of the task it was sent to; reading it again does.
-      if (this.#isAnswered) await this.#task?.handle.get();
+      if (this.#isAnswered) await sent?.delivery.lookAgain();
       else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
+    } catch (error) {
+      if (!this.#isClosed) throw error;
     } finally {
       this.#task?.tracked.note(opened.answer.deviations);
       this.close();
@@ -161,7 +126,8 @@ class StreamReader implements TaskStream {
       if (this.#eventCount === 0) await opened.intent?.close(isLost ? "unknown" : "refused");
       const meaning = this.#eventCount === 0 ? await sent?.delivery.failed(outcome) : undefined;
       if (meaning !== undefined && meaning !== outcome) throw meaning;
-      await opened.fail(outcome, this.#task?.holder ?? plan, this.#task?.tracked.last !== undefined);
+      const knowsTask = this.#task?.tracked.last !== undefined;
+      await opened.fail(error, { holder: this.#task?.holder ?? plan, knowsTask, outcome });
     }
   }
 

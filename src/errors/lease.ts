@@ -71,6 +71,8 @@ export class LeaseUnverifiableError extends A2ALeaseError {
   override readonly code = "LEASE_UNVERIFIABLE";
   /** URL of the card, redacted. */
   readonly url: string;
+  /** The task, where the check was for one. */
+  readonly taskId?: string;
   /** Why the check failed, when the cause is the surprise that asked for it. */
   readonly checkFailure?: unknown;
 
@@ -80,6 +82,9 @@ export class LeaseUnverifiableError extends A2ALeaseError {
       cause: unknown;
       checkFailure?: unknown;
       retryAfterMs?: number | undefined;
+      taskId?: string | undefined;
+      /** Whether the agent took a message, so that sending it again would do it twice. */
+      isTaken?: boolean;
       /** Whether the lease is over by it, so that waiting does not help. */
       isOver?: boolean;
     },
@@ -87,7 +92,7 @@ export class LeaseUnverifiableError extends A2ALeaseError {
     const { cause, retryAfterMs } = details;
     const text = reasonText(details.checkFailure ?? cause);
     const advice: Pick<ErrorAdvice, "retry" | "nextStep"> =
-      cause instanceof SendOutcomeUnknownError
+      cause instanceof SendOutcomeUnknownError || details.isTaken
         ? { retry: "unknown-outcome", nextStep: "recover" }
         : details.isOver
           ? { retry: "after-renegotiation", nextStep: "renegotiate" }
@@ -98,6 +103,7 @@ export class LeaseUnverifiableError extends A2ALeaseError {
       cause,
     });
     this.url = redactUrl(url);
+    if (details.taskId !== undefined) this.taskId = details.taskId;
     if (details.checkFailure !== undefined) this.checkFailure = details.checkFailure;
   }
 }

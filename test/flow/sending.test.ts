@@ -777,3 +777,102 @@ test("a lost message is told as lost also when there is no time left for the car
   });
   await expectQuiet();
 });
+
+/** What a promise came to without any time passing, `"pending"` where nothing did. */
+async function stateOf(promise: Promise<unknown>, clock: { advance(ms: number): Promise<void> }) {
+  let found: unknown = "pending";
+  promise.then(
+    (value) => {
+      found = value;
+    },
+    (error) => {
+      found = error;
+    },
+  );
+  await clock.advance(0);
+  return found;
+}
+
+describe("a stream that a send opened", () => {
+  test("ends with its checks when it is closed in the middle of one", async () => {
+    const { clock, agent, connect, expectQuiet } = setUp();
+    agent.planNext([step.working(), step.hold()]);
+    const client = await connect();
+    const stream = await client.sendStreamingMessage("begin");
+    const events = stream[Symbol.asyncIterator]();
+    await events.next();
+    await events.next();
+    agent.once("card", answer.silence());
+    agent.step(stream.task?.id ?? "", step.inputRequired("Which region?"));
+    const next = events.next();
+    expect(await stateOf(next, clock)).toBe("pending");
+
+    stream.close();
+
+    expect(await stateOf(next, clock)).toMatchObject({ done: true });
+    await expectQuiet();
+  });
+
+  test("asks for the card when nothing comes, before the message is called lost", async () => {
+    const { clock, agent, connect } = setUp();
+    const client = await connect({ fullCheckEveryMs: Number.POSITIVE_INFINITY });
+    agent.once("SendStreamingMessage", answer.stream([], { end: "silence" }));
+    const stream = await client.sendStreamingMessage("begin");
+    const next = caught(stream[Symbol.asyncIterator]().next());
+    await clock.advance(0);
+    agent.rotateCard((card) => ({ ...card, description: "another" }));
+    await clock.advance(300_000);
+
+    expect(await next).toMatchObject({
+      name: "CardDriftError",
+      retry: "unknown-outcome",
+      cause: { name: "SendOutcomeUnknownError" },
+    });
+  });
+});
+
+describe("a message in reply to a known task", () => {
+  const begin = async () => {
+    const all = setUp();
+    all.agent.planNext([step.working(), step.hold()]);
+    const { task } = (await (await all.connect()).sendMessage("begin")) as { task: TaskHandle };
+    all.agent.once("SendMessage", answer.message("just so"));
+    return { ...all, task };
+  };
+
+  test("is followed by a read that goes with the caller's headers and signal", async () => {
+    const { clock, agent, task } = await begin();
+    agent.once("GetTask", answer.silence());
+    const abort = new AbortController();
+    const sending = task.sendMessage("more", { signal: abort.signal, headers: { "x-trace": "1" } });
+    expect(await stateOf(sending, clock)).toBe("pending");
+
+    abort.abort("enough");
+
+    expect(agent.calls("GetTask")[0]?.headers["x-trace"]).toBe("1");
+    expect(await stateOf(sending, clock)).toBe("enough");
+  });
+
+  test("is not lost when that read fails", async () => {
+    const { agent, task } = await begin();
+    agent.once("GetTask", answer.http(503));
+
+    await expect(task.sendMessage("more")).resolves.toMatchObject({
+      message: { parts: [{ text: "just so" }] },
+    });
+  });
+});
+
+test("a message that was taken is not called safe to send again when its answer can't be checked", async () => {
+  const { agent, connect } = setUp();
+  agent.planNext([step.inputRequired("Which region?")]);
+  const client = await connect();
+  agent.once("card", answer.honest(), answer.http(503));
+
+  expect(await caught(client.sendMessage("begin", { blocking: true }))).toMatchObject({
+    name: "LeaseUnverifiableError",
+    retry: "unknown-outcome",
+    taskId: "task-1",
+  });
+  expect(agent.acceptedMessageIds).toHaveLength(1);
+});

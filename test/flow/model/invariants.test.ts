@@ -267,6 +267,16 @@ const broken: readonly (readonly [keyof typeof invariants & string, string, RunR
     ]),
   ],
   [
+    "waitsAsAsked",
+    "the card is read before its time",
+    tell([
+      asks("one"),
+      isAnswered("one", { status: 503, retryAfterMs: 30_000 }),
+      asks("two"),
+      brings("two", "the first"),
+    ]),
+  ],
+  [
     "oneReadAtATime",
     "two readings at once",
     tell([asks("one"), asks("two"), brings("one", "the first"), brings("two", "the first")]),

@@ -1,10 +1,12 @@
 import { answer, step, type TaskPlan } from "a2a-lease/testing";
 import fc from "fast-check";
+import { pickFrom } from "./caller.ts";
+import { calls, canCall, operationOf, pick, textOf } from "./calls.ts";
 import { cardNames, cards } from "./cards.ts";
-import { callFaults, cardFaults, type Fault } from "./faults.ts";
-import type { Call, World, WorldSettings } from "./world.ts";
+import { callFaults, cardFaults } from "./faults.ts";
+import type { World, WorldSettings } from "./world.ts";
 
-type Need = Parameters<World["has"]>[0];
+type Need = (world: Readonly<World>) => boolean;
 
 /** One line of a script: it says what it does, does it, and lets it go as far as it can; then everything must hold. */
 class Line implements fc.AsyncCommand<World, World> {
@@ -19,7 +21,7 @@ class Line implements fc.AsyncCommand<World, World> {
   }
 
   check(world: Readonly<World>): boolean {
-    return this.#needs === undefined || world.has(this.#needs);
+    return this.#needs === undefined || this.#needs(world);
   }
 
   async run(world: World): Promise<void> {
@@ -33,81 +35,6 @@ class Line implements fc.AsyncCommand<World, World> {
     return this.#text;
   }
 }
-
-const pick = fc.nat({ max: 3 });
-const onHandle = ["reply", "get", "subscribe", "cancel", "salvage", "repin"] as const;
-const onClient = ["send", "stream", "find", "revalidate", "renegotiate"] as const;
-
-const count = fc.constantFrom(0, 1, 9, 9);
-
-const timeoutMs = fc.constantFrom(undefined, undefined, undefined, 5_000);
-
-/** A call, the ones that the rules are about more often. */
-const calls: fc.Arbitrary<Call> = fc.oneof(
-  { weight: 7, arbitrary: fc.record({ kind: fc.constantFrom(...onHandle), pick, count }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom(...onClient), pick, count, timeoutMs }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("send" as const, "stream" as const),
-      pick,
-      count,
-      timeoutMs,
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({ kind: fc.constantFrom("get" as const, "subscribe" as const), pick, count }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("send" as const), pick, isBlocking: fc.constant(true) }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("next" as const), pick, count: fc.constantFrom(1, 9) }),
-  },
-);
-
-function needOf({ kind }: Call): Need | undefined {
-  if (kind === "next") return "stream";
-  return onHandle.some((name) => name === kind) ? "handle" : undefined;
-}
-
-function textOf({ kind, pick, isBlocking, timeoutMs, count }: Call): string {
-  const reading = count ? `, reading ${count}` : "";
-  const budget = timeoutMs === undefined ? "" : `within ${timeoutMs} ms`;
-  switch (kind) {
-    case "send":
-      return `client.sendMessage(${[isBlocking ? "blocking" : "", budget].filter(Boolean).join(", ")})`;
-    case "stream":
-      return `client.sendStreamingMessage(${budget})${reading}`;
-    case "find":
-      return `client.getTask(id ${pick})`;
-    case "revalidate":
-    case "renegotiate":
-      return `client.${kind}()`;
-    case "next":
-      return `stream ${pick}: read ${count}`;
-    case "repin":
-      return `handle ${pick}.renegotiate()`;
-    case "subscribe":
-      return `handle ${pick}.subscribe()${reading}`;
-    default:
-      return `handle ${pick}.${kind}()`;
-  }
-}
-
-const operationOf: Partial<Record<Call["kind"], Fault["fits"][number]>> = {
-  send: "SendMessage",
-  stream: "SendStreamingMessage",
-  reply: "SendMessage",
-  get: "GetTask",
-  find: "GetTask",
-  subscribe: "SubscribeToTask",
-  cancel: "CancelTask",
-  salvage: "GetTask",
-};
 
 const cardName = fc.constantFrom(...cardNames);
 const moment = fc.oneof(
@@ -162,28 +89,23 @@ const faultyCall = fc.tuple(calls, fc.nat(), turn).map(([call, index, { text, ac
   const run = (world: World) => {
     if (fault && operation) world.agent.once(operation, fault.behaviour);
     act(world);
-    world.call(call);
+    world.caller.call(call);
   };
-  return new Line(`${textOf(call)}${happens}${text}`, run, needOf(call));
+  return new Line(`${textOf(call)}${happens}${text}`, run, ({ caller }) => canCall(call, caller));
 });
 
 /** Something that happens to the next request of an operation, whoever makes it. */
 const waitingFault = fc
-  .constantFrom(...callFaults)
-  .chain((fault) =>
-    fc
-      .constantFrom(...fault.fits)
-      .map(
-        (operation) =>
-          new Line(`next ${operation} <- ${fault.name}`, ({ agent }) =>
-            agent.once(operation, fault.behaviour),
-          ),
-      ),
-  );
+  .constantFrom(...callFaults.flatMap((fault) => fault.fits.map((operation) => ({ fault, operation }))))
+  .map(({ fault: { name, behaviour }, operation }) => {
+    const act = ({ agent }: World) => agent.once(operation, behaviour);
+    return new Line(`next ${operation} <- ${name}`, act);
+  });
 
-const honestCall = calls.map(
-  (call) => new Line(textOf(call), (world) => void world.call(call), needOf(call)),
-);
+const honestCall = calls.map((call) => {
+  const act = ({ caller }: World) => caller.call(call);
+  return new Line(textOf(call), act, ({ caller }) => canCall(call, caller));
+});
 
 /** What can happen to every call of a burst; nothing, twice as often. */
 const epidemic = fc.constantFrom(
@@ -201,7 +123,7 @@ const burst = fc
     const happens = fault ? `, all of them <- ${fault.name}` : "";
     return new Line(`at once: ${group.map(textOf).join("; ")}${happens}`, async (world) => {
       const stop = fault ? world.agent.on("call", fault.reply) : () => {};
-      for (const call of group) world.call(call);
+      for (const call of group) world.caller.call(call);
       await world.settle();
       stop();
     });
@@ -219,32 +141,24 @@ const steps = {
 } as const;
 const stepNames = Object.keys(steps) as readonly (keyof typeof steps)[];
 
-/** A task goes on, behind everybody's back or to an open stream. */
-const taskStep = fc.tuple(fc.constantFrom(...stepNames), pick).map(
-  ([name, pick]) =>
-    new Line(
-      `task ${pick} goes on with ${name}`,
-      ({ agent }) => {
-        const tasks = agent.tasks.list();
-        const task = tasks[tasks.length - 1 - (pick % tasks.length)];
-        if (task) agent.step(task.id, steps[name]);
-      },
-      "task",
-    ),
-);
+const hasTask: Need = ({ agent }) => agent.tasks.list().length > 0;
 
-const forgetting = pick.map(
-  (pick) =>
-    new Line(
-      `task ${pick} is forgotten`,
-      ({ agent }) => {
-        const tasks = agent.tasks.list();
-        const task = tasks[tasks.length - 1 - (pick % tasks.length)];
-        if (task) agent.tasks.forget(task.id);
-      },
-      "task",
-    ),
-);
+/** A task goes on, behind everybody's back or to an open stream. */
+const taskStep = fc.tuple(fc.constantFrom(...stepNames), pick).map(([name, index]) => {
+  const act = ({ agent }: World) => {
+    const task = pickFrom(agent.tasks.list(), index);
+    if (task) agent.step(task.id, steps[name]);
+  };
+  return new Line(`task ${index} goes on with ${name}`, act, hasTask);
+});
+
+const forgetting = pick.map((index) => {
+  const act = ({ agent }: World) => {
+    const task = pickFrom(agent.tasks.list(), index);
+    if (task) agent.tasks.forget(task.id);
+  };
+  return new Line(`task ${index} is forgotten`, act, hasTask);
+});
 
 const plans: Readonly<Record<string, TaskPlan>> = {
   "works on": [step.working(), step.hold()],
@@ -264,13 +178,15 @@ const time = fc
   .constantFrom(1, 250, 2_000, 10_000, 30_000, 60_000, 300_000)
   .map((ms) => new Line(`${ms} ms pass`, (world) => world.pass(ms)));
 
-const abort = pick.map(
-  (pick) => new Line(`abort ${pick}`, (world) => world.abort(pick), "something to abort"),
-);
+const abort = pick.map((index) => {
+  const act = ({ caller }: World) => caller.abort(index);
+  return new Line(`abort ${index}`, act, ({ caller }) => caller.isBusy);
+});
 
-const leave = fc
-  .tuple(pick, fc.constantFrom("close" as const, "return" as const))
-  .map(([pick, how]) => new Line(`stream ${pick}: ${how}`, (world) => world.leave(pick, how), "stream"));
+const leave = fc.tuple(pick, fc.constantFrom("close" as const, "return" as const)).map(([index, how]) => {
+  const act = ({ caller }: World) => caller.leave(index, how);
+  return new Line(`stream ${index}: ${how}`, act, ({ caller }) => caller.hasStream);
+});
 
 const repeated = (weight: number, line: fc.Arbitrary<Line>) => Array.from({ length: weight }, () => line);
 

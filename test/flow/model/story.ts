@@ -93,12 +93,14 @@ export function isAnswered(
     readonly state?: string;
     readonly status?: number;
     readonly mediaType?: string;
+    readonly retryAfterMs?: number;
   },
 ): Happening {
   return ({ exchanges }, at) => {
     const call = found(exchanges, name);
-    const { code, state, status = 200, mediaType = "application/json" } = by;
-    call.answer = { at, atMs: 0, status, mediaType };
+    const { code, state, status = 200, mediaType = "application/json", retryAfterMs } = by;
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    call.answer = { at, atMs: 0, status, mediaType, ...wait };
     if (call.kind === "card") return;
     if (code !== undefined) call.sightings = [{ at, code }];
     if (state !== undefined) call.sightings = [{ at, taskId: "t1", status: { state } }];

@@ -177,8 +177,11 @@ function judgeSighting(
   if (code !== undefined) {
     // An error in the middle of a stream is no refusal of the call.
     const explained = step.stream === undefined ? explain(record, step, call) : { isCertain: true };
-    const error = code === -32001 && step.before !== undefined ? "TaskNotFoundError" : errorsByCode[code];
-    return explained && error ? { label: String(code), error, at, ...explained } : undefined;
+    const evidence =
+      code === -32001 ? evidenceOf(record, step, call) : { error: errorsByCode[code], isCertain: true };
+    if (!explained || !evidence?.error) return undefined;
+    const isCertain = explained.isCertain && evidence.isCertain !== false;
+    return { label: String(code), at, error: evidence.error, ...explained, isCertain };
   }
   if (!status) return undefined;
   const isUnheardOf = !plainStates.has(status.state) && !askingStates.has(status.state);
@@ -189,6 +192,22 @@ function judgeSighting(
     error: undefined,
     isCertain: !isContested(record, step, sighting),
   };
+}
+
+/** Whether a task that is not found was known: to the caller when it asked, or to somebody else by then. */
+function evidenceOf(
+  { exchanges }: RunRecord,
+  { before }: Step,
+  { taskId, answer }: CallExchange,
+): { readonly error: string; readonly isCertain?: boolean } | undefined {
+  const error = "TaskNotFoundError";
+  if (before) return { error };
+  const isSeen = exchanges.some(
+    (other) =>
+      other.kind === "call" &&
+      other.sightings.some((seen) => seen.taskId === taskId && seen.at < (answer?.at ?? 0)),
+  );
+  return isSeen ? { error, isCertain: false } : undefined;
 }
 
 /**
