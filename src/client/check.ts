@@ -209,9 +209,12 @@ export function forcedCheck<O extends OperationName>(session: Session, call: Cal
       await checkLease(session, { holder, requirements, policy, signal, cause, phase });
     } catch (error) {
       // Where the call's own time ends before the check does, what made it necessary is told all the same.
-      const isOutOfTime = error === signal.reason && !isCallersAbort(scope);
-      if (cause === undefined || !isOutOfTime) throw error;
-      throw new LeaseUnverifiableError(session.source.url ?? "", { cause, checkFailure: error });
+      if (error !== signal.reason || isCallersAbort(scope)) throw error;
+      throw new LeaseUnverifiableError(session.source.url ?? "", {
+        ...(cause === undefined ? { cause: error } : { cause, checkFailure: error }),
+        taskId: holder.task?.id,
+        isTaken: cause === undefined && isSend(operation),
+      });
     }
   };
 }

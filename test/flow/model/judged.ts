@@ -13,7 +13,8 @@ export function mustBeChecked(record: RunRecord, surprise: Surprise, reads: read
   const thrown = errorOf(step);
   // An event that nobody took before the call's own time was over.
   if (surprise.at < step.startedAt && hasCause(thrown, "TimeoutError")) return false;
-  if (!isAlongside) return true;
+  // The check that goes on beside an open stream may find the drift while a silence on it is still being judged.
+  if (!isAlongside) return !(thrown instanceof CardDriftError && thrown.drift.phase.check === "alongside");
   // What was answered is withheld, unseen, where the check that went with the call failed.
   if (thrown instanceof CardDriftError) {
     const isOthers = record.steps.some((other) => other !== step && errorOf(other) === thrown);

@@ -5,7 +5,8 @@ import { scripts, worldSettings } from "./script.ts";
 import { World } from "./world.ts";
 
 const runs = Number(process.env.FC_RUNS ?? 1_000);
-const seed = Number(process.env.FC_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** The same stories each time, so that a green tree stays green; another seed explores. */
+const seed = Number(process.env.FC_SEED ?? 11);
 
 /** From how many runs on everything that matters must have been met, with next to no luck. */
 const enough = 1_000;

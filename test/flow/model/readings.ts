@@ -69,6 +69,9 @@ export const cardDecides: Invariant = (record) => {
     ];
     const thrown = errorOf(step);
     const hasOriginal = isTold(surprise);
+    // A stream may have been checked once more, at its reading, when the card could not be asked for again yet.
+    const isGated = isGateClosed(record, step.startedAt, step.startedMs);
+    if (isGated && thrown instanceof LeaseUnverifiableError && hasOriginal) return [];
     const isTooLate = record.settings.credentials === "slow" && nameOf(thrown) === "TimeoutError";
     const isAgain = surprise.isRepeated || (error === "AuthenticationError" && isTooLate);
     const isOriginal = surprise.isFollowed || isAgain || isItself(surprise);
