@@ -1,4 +1,4 @@
-import { CardDriftError } from "a2a-lease";
+import { CardDriftError, LifecycleMismatchError } from "a2a-lease";
 import { exits, type Invariant, leasedCalls, said } from "./kinds.ts";
 import { endOf, errorOf, isAborted, nameOf, type RunRecord, type Step } from "./record.ts";
 import { callsOf, isLeased } from "./surprises.ts";
@@ -46,6 +46,9 @@ export const leavingWorks: Invariant = (record) =>
     const isDone = calls.some(({ sightings }) =>
       sightings.some(({ status }) => status?.state === "TASK_STATE_CANCELED"),
     );
+    // Another reader may have seen a different end first, and an agent that then tells of this one contradicts itself.
+    const isContradiction = error instanceof LifecycleMismatchError && error.rule === "terminal-is-final";
+    if (isContradiction) return [];
     return isDone && !wasOver && error !== undefined ? [`${step.label} was done and ${said(step)}`] : [];
   });
 
