@@ -30,9 +30,9 @@ export interface CheckRequest {
   readonly policy?: LeasePolicy | undefined;
   /** The surprise that forces the check; the cause of whatever the check throws. */
   readonly cause?: unknown;
+  /** Whether the agent took a message already, whose answer asks for the check. @default false */
+  readonly isTaken?: boolean;
 }
-
-const isSend = (operation: string) => operation === "SendMessage" || operation === "SendStreamingMessage";
 
 type Reading = Extract<CardReading, { kind: "card" }>;
 
@@ -44,7 +44,7 @@ type Reading = Extract<CardReading, { kind: "card" }>;
  * when there is no telling; the signal's reason.
  */
 export async function checkLease(session: Session, request: CheckRequest): Promise<void> {
-  const { holder, signal, cause } = request;
+  const { holder, signal } = request;
   const renewal = await renew(session, request);
   switch (renewal.outcome) {
     case "renewed":
@@ -63,20 +63,28 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       if (isBorne && request.phase.check !== "forced") {
         return goOnStale(session, request);
       }
-      const { failure } = renewal;
-      const retryAfterMs = failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined;
       const isOver = unverifiedMs > options.maxUnverifiedMs;
-      const told = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };
-      const taskId = holder.task?.id;
-      const { phase } = request;
-      // What an answer shows asks for the card without an error: the agent took the message that it answers.
-      const isTaken = cause === undefined && phase.check === "forced" && isSend(phase.operation);
-      const facts = { ...told, taskId, retryAfterMs, isOver, isTaken };
-      const error = new LeaseUnverifiableError(source.url ?? "", facts);
+      const error = unverifiable(request, source.url ?? "", renewal.failure, isOver);
       if (isOver) holder.expire(error);
       throw error;
     }
   }
+}
+
+/** There is no telling whether a pin still holds. What led to the check, where something did, is the cause. */
+function unverifiable(
+  { holder, cause, isTaken = false }: CheckRequest,
+  url: string,
+  failure: unknown,
+  isOver = false,
+): LeaseUnverifiableError {
+  return new LeaseUnverifiableError(url, {
+    ...(cause === undefined ? { cause: failure } : { cause, checkFailure: failure }),
+    taskId: holder.task?.id,
+    retryAfterMs: failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined,
+    isOver,
+    isTaken,
+  });
 }
 
 /** Checks the extended card that is pinned, if one is. */
@@ -91,8 +99,7 @@ async function checkExtended(session: Session, request: CheckRequest): Promise<v
     live = await readExtendedShared(session, pin, kind, signal);
   } catch (failure) {
     if (signal.aborted) throw signal.reason;
-    const details = cause === undefined ? { cause: failure } : { cause, checkFailure: failure };
-    throw new LeaseUnverifiableError(pin.interface.url, details);
+    throw unverifiable(request, pin.interface.url, failure);
   }
   // These credentials no longer open it: what is public is all there is.
   if (!live) return holder.replacePin(Object.freeze(publicPin));
@@ -205,16 +212,15 @@ export function forcedCheck<O extends OperationName>(session: Session, call: Cal
   const { signal } = scope;
   const phase = { operation, check: "forced" } as const;
   return async (holder: LeaseHolder, cause?: unknown): Promise<void> => {
+    // What an answer shows asks for the card without an error: the agent took the message that it answers.
+    const isTaken = call.message !== undefined && cause === undefined;
+    const request = { holder, requirements, policy, signal, cause, phase, isTaken };
     try {
-      await checkLease(session, { holder, requirements, policy, signal, cause, phase });
+      await checkLease(session, request);
     } catch (error) {
       // Where the call's own time ends before the check does, what made it necessary is told all the same.
       if (error !== signal.reason || isCallersAbort(scope)) throw error;
-      throw new LeaseUnverifiableError(session.source.url ?? "", {
-        ...(cause === undefined ? { cause: error } : { cause, checkFailure: error }),
-        taskId: holder.task?.id,
-        isTaken: cause === undefined && isSend(operation),
-      });
+      throw unverifiable(request, session.source.url ?? "", error);
     }
   };
 }

@@ -20,7 +20,6 @@ import type { Call, CallOptions } from "./call.ts";
 import { calleeOf } from "./callee.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { openIntent } from "./intent.ts";
-import { asLedgerError } from "./ledger-error.ts";
 import { createMessage, impliedRequirements, type MessageInput } from "./message.ts";
 import { claimsHistory, effectiveCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -172,11 +171,8 @@ function claimed(pin: CardPin): ProbedCapability[] {
 async function answeredCheck(session: Session, seen: readonly Observation[]): Promise<ProbeCheck> {
   const [first] = seen;
   if (!first) return check("answered", "not-run", "there was no task");
-  const { ledger, options, source } = session;
-  const key = taskKey(source.url ?? "", options.principal, first.taskId);
-  const entry = await ledger.read(key).catch((error) => {
-    throw asLedgerError("read a task", error);
-  });
+  const { ledger, options, cardKey } = session;
+  const entry = await ledger.read(taskKey(cardKey, options.principal, first.taskId));
   const before = entry?.record.kind === "task" ? entry.record.memory.terminal : undefined;
   if (!before) return check("answered", "passed", "kept");
   const found = `found task ${first.taskId}, which was in ${before.state} before, wanted one of the message`;

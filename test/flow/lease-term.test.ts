@@ -498,6 +498,22 @@ describe("the extended card", () => {
     });
   });
 
+  test("that can't be checked for a message that was taken does not make it safe to send again", async () => {
+    const { agent, connect } = setUpExtended();
+    agent.planNext([step.inputRequired("Which region?")]);
+    const client = await connect();
+    await client.getExtendedAgentCard();
+    agent.once("GetExtendedAgentCard", answer.result(extended), answer.http(503, "", { "retry-after": "7" }));
+
+    expect(await caught(client.sendMessage("hello", { blocking: true }))).toMatchObject({
+      name: "LeaseUnverifiableError",
+      retry: "unknown-outcome",
+      retryAfterMs: 7_000,
+      taskId: "task-1",
+    });
+    expect(agent.acceptedMessageIds).toHaveLength(1);
+  });
+
   test("is dropped when the agent no longer accepts the credentials", async () => {
     const { agent, connect } = setUpExtended();
     const client = await connect();

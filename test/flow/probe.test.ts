@@ -1,4 +1,4 @@
-import { createClient, LifecycleMismatchError, LifecycleNotTrustedError } from "a2a-lease";
+import { createClient, LifecycleMismatchError, LifecycleNotTrustedError, type TaskHandle } from "a2a-lease";
 import { answer, createScriptedAgent, createTestCard, createTestClock, event, step } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "./caught.ts";
@@ -277,4 +277,20 @@ describe("an agent that claims history and asks the same thing again and again",
 
     expect((await second.reply("2026")).status).toBe("completed");
   });
+});
+
+test("a probe that is answered with a task which was over before fails, also under a card URL with a secret", async () => {
+  const cardPath = "/card.json?token=s3cr3t0123456789abcdef";
+  const { agent, clock, inTime } = setUp({ cardPath });
+  agent.planNext([step.completed("done")]);
+  const client = await createClient(`${agent.url}${cardPath}`, { fetch: agent.fetch, clock });
+  const { task } = (await client.sendMessage("hello")) as { task: TaskHandle };
+  await inTime(task.result());
+  agent.on("SendMessage", answer.result({ task: task.task }));
+  agent.on("SendStreamingMessage", answer.stream([{ task: task.task }]));
+
+  const report = await inTime(client.probe({ message: "ping" }));
+
+  expect(report.checks).toContainEqual(expect.objectContaining({ name: "answered", outcome: "failed" }));
+  expect(report.promoted).toBe(false);
 });
