@@ -45,6 +45,7 @@ async function failOver<O extends OperationName, T>(
 ): Promise<T> {
   const { source, binding, observer } = session;
   let { error } = failed;
+  if (!isPassable(error, call.operation)) throw error;
   const options = { bindings: [binding.name], cardUrl: source.url };
   const others = usableInterfaces(publicCard(call.holder.pin), options).filter(
     ({ url }) => url !== failed.first.url,

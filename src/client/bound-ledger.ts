@@ -1,10 +1,9 @@
-import { LedgerUnavailableError } from "../errors/ledger.ts";
+import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerEntry, LedgerRecord } from "../model/record.ts";
 import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { isRecord } from "../util/freeze.ts";
-import { asLedgerError } from "./ledger-error.ts";
 
 /** How long a ledger may take to answer, in milliseconds. */
 const answerMs = 10_000;
@@ -21,7 +20,8 @@ export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): 
       return await withSignal(work(), scope.signal);
     } catch (error) {
       if (closed.aborted) throw closed.reason;
-      throw asLedgerError(action, error);
+      const isOurs = error instanceof LedgerUnavailableError || error instanceof LedgerConflictError;
+      throw isOurs ? error : new LedgerUnavailableError(action, error);
     } finally {
       scope.release();
     }

@@ -1,4 +1,4 @@
-import { CancelNotConfirmedError, TaskForgottenError } from "../errors/lifecycle.ts";
+import { CancelNotConfirmedError } from "../errors/lifecycle.ts";
 import { TaskNotCancelableError, TaskNotFoundError } from "../errors/protocol.ts";
 import { isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
@@ -8,7 +8,7 @@ import { defined } from "../util/freeze.ts";
 import type { HandleParts } from "./handle.ts";
 import type { Mark } from "./judged.ts";
 import { callOnce } from "./pipeline.ts";
-import { salvageTask } from "./reads.ts";
+import { forgotten, salvageTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
 import type { Session } from "./session.ts";
 import type { CancelOptions } from "./task-options.ts";
@@ -65,8 +65,7 @@ async function requestCancel(
     });
   } catch (error) {
     if (error instanceof TaskNotCancelableError) return (await look(session, parts, options)) ?? fail(error);
-    if (error instanceof TaskNotFoundError && task) throw new TaskForgottenError(task, error);
-    throw error;
+    throw forgotten(task, error);
   }
 }
 

@@ -1,15 +1,8 @@
 import type { Posture } from "../model/posture.ts";
-import type { CardRequirements } from "../model/requirements.ts";
+import { type CardRequirements, requirementKinds } from "../model/requirements.ts";
 
-const requirementNames: readonly string[] = [
-  "skills",
-  "streaming",
-  "pushNotifications",
-  "inputModes",
-  "outputModes",
-  "extensions",
-  "securitySchemes",
-];
+const requirementNames: readonly string[] = [...requirementKinds.lists, ...requirementKinds.flags];
+const flagNames: readonly string[] = requirementKinds.flags;
 
 /**
  * Checks requirements: one that is misspelt would not be enforced.
@@ -21,7 +14,7 @@ export function checkRequirements(requires: CardRequirements | undefined): void 
     if (!requirementNames.includes(name)) {
       throw new TypeError(`requires: found ${name}, wanted some of ${requirementNames.join(", ")}`);
     }
-    const isFlag = name === "streaming" || name === "pushNotifications";
+    const isFlag = flagNames.includes(name);
     const isRight = isFlag ? typeof wanted === "boolean" : Array.isArray(wanted);
     if (wanted !== undefined && !isRight) {
       throw new TypeError(`requires.${name}: wanted ${isFlag ? "true or false" : "a list of texts"}`);

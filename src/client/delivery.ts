@@ -9,7 +9,7 @@ import { isTerminalState } from "../model/states.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
 import type { HandleEntry } from "./handle.ts";
-import { getTask } from "./reads.ts";
+import { forgotten, getTask } from "./reads.ts";
 import type { Session } from "./session.ts";
 import type { Delivery } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
@@ -69,8 +69,7 @@ async function readAgain(
   { error, options }: { readonly error: unknown; readonly options: CallOptions },
 ): Promise<unknown> {
   if (!entry || !isRefusal(error)) return error;
-  const { task } = entry.handle;
-  if (error instanceof TaskNotFoundError) return task ? new TaskForgottenError(task, error) : error;
+  if (error instanceof TaskNotFoundError) return forgotten(entry.handle.task, error);
   const { signal, headers } = options;
   try {
     await getTask(session, entry, defined({ signal, headers }), true);

@@ -6,7 +6,6 @@ import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import { isoTime } from "../util/clock.ts";
 import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
-import { asLedgerError } from "./ledger-error.ts";
 import type { LeasePlan, LeasePolicy, Session } from "./session.ts";
 import { TrackedTask } from "./track.ts";
 
@@ -85,12 +84,7 @@ export class TaskDesk {
     const held = this.#tracked.get(taskId);
     if (held) return held;
     const { ledger, options, cardKey } = this.#session;
-    let entry: LedgerEntry | undefined;
-    try {
-      entry = await ledger.read(taskKey(cardKey, options.principal, taskId));
-    } catch (error) {
-      throw asLedgerError("read a task", error);
-    }
+    const entry = await ledger.read(taskKey(cardKey, options.principal, taskId));
     const { record } = entry ?? {};
     if (!entry || record?.kind !== "task") return undefined;
     const again = this.#tracked.get(taskId);

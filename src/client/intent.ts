@@ -3,7 +3,6 @@ import type { Message } from "../model/message.ts";
 import type { IntentRecord, IntentState, LedgerEntry } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { isoTime } from "../util/clock.ts";
-import { asLedgerError } from "./ledger-error.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
 /** The intent to send one message, in the ledger before it leaves. */
@@ -45,13 +44,9 @@ export async function openIntent(
       state,
       updatedAt: isoTime(clock.now()),
     };
-    try {
-      // A message that is sent again by its caller has an intent already.
-      entry ??= await ledger.read(key);
-      entry = await ledger.write(key, record, entry?.revision ?? 0);
-    } catch (error) {
-      throw asLedgerError("keep the intent to send a message", error);
-    }
+    // A message that is sent again by its caller has an intent already.
+    entry ??= await ledger.read(key);
+    entry = await ledger.write(key, record, entry?.revision ?? 0);
   }
 
   await write("open");

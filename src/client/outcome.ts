@@ -55,7 +55,8 @@ function textOfArtifacts(artifacts: readonly Artifact[]): { text: string; skippe
   return { text: text.join("\n"), skipped: Object.freeze(texts.flatMap((item) => item.skipped)) };
 }
 
-function textOfParts(parts: readonly Part[]): { text: string; skipped: readonly Part[] } {
+/** The texts among parts as one, and the parts that are none. */
+export function textOfParts(parts: readonly Part[]): { text: string; skipped: readonly Part[] } {
   const text = parts.map((part) => ("text" in part ? part.text : "")).join("");
   return { text, skipped: Object.freeze(parts.filter((part) => !("text" in part))) };
 }

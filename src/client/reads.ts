@@ -1,6 +1,7 @@
 import { TaskForgottenError } from "../errors/lifecycle.ts";
 import { TaskNotFoundError, UnsupportedOperationError } from "../errors/protocol.ts";
 import { isTerminalState } from "../model/states.ts";
+import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
@@ -42,7 +43,7 @@ export async function getTask(
       tracked.note(answer.deviations);
     });
   } catch (error) {
-    throw forgotten(entry, error);
+    throw forgotten(entry.handle.task, error);
   }
 }
 
@@ -85,7 +86,7 @@ export async function subscribeToTask(
       adopt: async () => entry,
     });
   } catch (error) {
-    throw forgotten(entry, error);
+    throw forgotten(entry.handle.task, error);
   }
 }
 
@@ -125,7 +126,7 @@ async function isFinished(
   }
 }
 
-function forgotten(entry: HandleEntry, error: unknown): unknown {
-  const { task } = entry.handle;
+/** What "not found" means for a task that was seen: the agent forgot it. Any other error stays itself. */
+export function forgotten(task: Task | undefined, error: unknown): unknown {
   return error instanceof TaskNotFoundError && task ? new TaskForgottenError(task, error) : error;
 }

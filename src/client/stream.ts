@@ -6,6 +6,7 @@ import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Observation } from "../model/observation.ts";
 import { defined } from "../util/freeze.ts";
+import { iterableOnce } from "../util/iterate.ts";
 import { breakRule } from "./break-rule.ts";
 import { closeSoon } from "./guard.ts";
 import type { TaskHandle, TaskStream } from "./handle.ts";
@@ -23,6 +24,7 @@ export function createTaskStream(parts: TaskStreamParts): TaskStream {
 
 class StreamReader implements TaskStream {
   readonly #parts: TaskStreamParts;
+  readonly #sequence = this.#readOnce();
   #task: StreamedTask | undefined;
   #feed: Feed | undefined;
   /** What this stream last showed of the task's status. */
@@ -32,7 +34,6 @@ class StreamReader implements TaskStream {
   #eventCount = 0;
   /** Whether a message was the only answer so far. */
   #isAnswered = false;
-  #isTaken = false;
   #isClosed = false;
   #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
@@ -70,17 +71,17 @@ class StreamReader implements TaskStream {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamResponse> {
-    if (this.#isTaken) throw new TypeError("a TaskStream can be iterated once");
-    this.#isTaken = true;
+    return this.#sequence[Symbol.asyncIterator]();
+  }
+
+  /** The events, for one reader. A reading that never began has nothing of its own to end. */
+  #readOnce(): AsyncIterable<StreamResponse> {
     const run = this.#run();
-    return {
-      next: () => run.next(),
-      // A reading that never began has nothing of its own to end.
-      return: async () => {
-        this.close();
-        return run.return(undefined);
-      },
+    const leave = async () => {
+      this.close();
+      return run.return(undefined);
     };
+    return iterableOnce("a TaskStream", { next: () => run.next(), return: leave });
   }
 
   async *#run(): AsyncGenerator<StreamResponse> {

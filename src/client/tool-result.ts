@@ -2,6 +2,7 @@ import { isA2ALeaseError } from "../errors/any.ts";
 import type { NextStep } from "../errors/base.ts";
 import type { AnsweredOutcome, Outcome } from "../model/outcome.ts";
 import type { Part } from "../model/part.ts";
+import { textOfParts } from "./outcome.ts";
 
 /** What delegated work came to, as plain data for any tool-calling framework. */
 export interface ToolResult {
@@ -47,9 +48,7 @@ function outcomeResult(outcome: Outcome | AnsweredOutcome): ToolResult {
     const { text, skipped } = outcome;
     return { status, text, ...(skipped.length > 0 ? { parts: skipped } : {}), nextStep };
   }
-  const parts = outcome.message?.parts ?? [];
-  const text = parts.map((part) => ("text" in part ? part.text : "")).join("");
-  const others = parts.filter((part) => !("text" in part));
+  const { text, skipped: others } = textOfParts(outcome.message?.parts ?? []);
   return {
     status,
     ...(text === "" ? {} : { text }),

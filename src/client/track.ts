@@ -18,7 +18,7 @@ import type { Judged, JudgeFacts, Mark, Omissions } from "./judged.ts";
 import { createOutputs, type Feed, type Outputs } from "./outputs.ts";
 import { claimsHistory } from "./pinned.ts";
 import type { Session } from "./session.ts";
-import { takenFrom, writeTask } from "./write-task.ts";
+import { takenFrom, writeTask } from "./write-record.ts";
 
 /** One task as this client sees it: the record in the ledger, and the artifacts that grow between two writes. */
 export class TrackedTask {

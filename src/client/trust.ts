@@ -1,5 +1,4 @@
 import type { A2ALeaseError } from "../errors/base.ts";
-import { LedgerConflictError } from "../errors/ledger.ts";
 import { LifecycleNotTrustedError } from "../errors/lifecycle.ts";
 import { type Ledger, trustKey } from "../ledger/ledger.ts";
 import type { CardPin } from "../model/pin.ts";
@@ -7,7 +6,7 @@ import type { LedgerEntry } from "../model/record.ts";
 import type { ProbedCapability, TrustLevel, TrustRecord } from "../model/trust.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
 import { calleeOf } from "./callee.ts";
-import { asLedgerError } from "./ledger-error.ts";
+import { writeRecord } from "./write-record.ts";
 
 /** What a passed probe earned. */
 export interface EarnedTrust {
@@ -49,7 +48,6 @@ export interface TrustBook {
 }
 
 const maxHistory = 50;
-const maxConflicts = 5;
 
 /** Makes the trust book of a client. */
 export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
@@ -60,12 +58,7 @@ export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
 
   async function refresh(pin: CardPin): Promise<void> {
     const key = keyOf(pin);
-    let entry: LedgerEntry | undefined;
-    try {
-      entry = await ledger.read(key);
-    } catch (error) {
-      throw asLedgerError("read the trust in an agent", error);
-    }
+    const entry = await ledger.read(key);
     if (entry?.record.kind !== "trust") return;
     const known = entries.get(key);
     if (known && known.revision >= entry.revision) return;
@@ -75,19 +68,12 @@ export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
 
   /** Writes a record over whatever is there: a demotion by another process is kept, since both end in the lower level. */
   async function write(key: string, record: TrustRecord): Promise<void> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const entry = await ledger.write(key, record, entries.get(key)?.revision ?? 0);
-        entries.set(key, entry as LedgerEntry<TrustRecord>);
-        return;
-      } catch (error) {
-        if (!(error instanceof LedgerConflictError) || attempt >= maxConflicts) {
-          throw asLedgerError("write the trust in an agent", error);
-        }
-        const entry = await ledger.read(key);
-        if (entry?.record.kind === "trust") entries.set(key, entry as LedgerEntry<TrustRecord>);
-      }
-    }
+    const entry = await writeRecord(ledger, entries.get(key), {
+      key,
+      current: () => record,
+      merge: () => {},
+    });
+    entries.set(key, entry);
   }
 
   function enqueue(key: string, record: TrustRecord): Promise<void> {

@@ -1,6 +1,6 @@
 import { effectiveModes } from "../card/structure.ts";
 import type { AgentCard } from "../model/card.ts";
-import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
+import { type CardRequirements, requirementKinds, type UnmetRequirement } from "../model/requirements.ts";
 
 /** Every requirement of a plan that a card does not meet, and what the card offers in its place. */
 export function unmetRequirements(
@@ -13,7 +13,7 @@ export function unmetRequirements(
   for (const wanted of requirements.skills ?? []) {
     if (!skillIds.has(wanted)) unmet.push({ requirement: "skills", wanted, offered: [...skillIds] });
   }
-  for (const capability of ["streaming", "pushNotifications"] as const) {
+  for (const capability of requirementKinds.flags) {
     if (requirements[capability] === true && card.capabilities[capability] !== true) {
       unmet.push({ requirement: capability, wanted: true, offered: false });
     }
@@ -45,11 +45,11 @@ export function unmetRequirements(
 /** Two sets of requirements as one: what either needs. */
 export function joinRequirements(a: CardRequirements, b: CardRequirements): CardRequirements {
   const joined: Record<string, unknown> = {};
-  for (const list of ["skills", "inputModes", "outputModes", "extensions", "securitySchemes"] as const) {
+  for (const list of requirementKinds.lists) {
     const items = [...new Set([...(a[list] ?? []), ...(b[list] ?? [])])];
     if (items.length > 0) joined[list] = Object.freeze(items);
   }
-  for (const flag of ["streaming", "pushNotifications"] as const) {
+  for (const flag of requirementKinds.flags) {
     if (a[flag] || b[flag]) joined[flag] = true;
   }
   return Object.freeze(joined);

@@ -16,6 +16,12 @@ export interface CardRequirements {
   readonly securitySchemes?: readonly string[];
 }
 
+/** Requirements that are lists, and those that are yes or no. */
+export const requirementKinds = Object.freeze({
+  lists: ["skills", "inputModes", "outputModes", "extensions", "securitySchemes"],
+  flags: ["streaming", "pushNotifications"],
+} as const);
+
 /** Name of one kind of requirement. */
 export type RequirementName = keyof CardRequirements | "requiredExtension";
 
