@@ -228,7 +228,8 @@ export class TaskHandle {
    * Reads the live card in full and pins the task to it. Resolves to another handle; this one keeps throwing, and
    * neither the client nor other handles are touched.
    *
-   * @throws RequirementUnmetError when the live card does not meet the plan; the errors of a card read.
+   * @throws RequirementUnmetError when the live card does not meet the plan; LeaseUnverifiableError when it can't be
+   * read.
    */
   renegotiate(options: RenegotiateOptions = {}): Promise<TaskHandle> {
     return this.#actions.renegotiate(this.#entry, options);

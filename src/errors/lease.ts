@@ -57,7 +57,8 @@ export class CardDriftError<Client = unknown, Handle = unknown> extends A2ALease
    * Adopts the live card. Resolves to `{ client }` when no task existed yet, else to `{ handle }`, a new handle pinned
    * to the live card. Where requirements broke, say what the plan needs from now on.
    *
-   * @throws the errors of a card read, and {@link RequirementUnmetError} when the live card does not meet the plan.
+   * @throws {@link LeaseUnverifiableError} when the card can't be read now; the card errors when it is gone or can't be
+   * used; {@link RequirementUnmetError} when it does not meet the plan.
    */
   renegotiate(options: { readonly requires?: CardRequirements } = {}): Promise<Renegotiated<Client, Handle>> {
     return this.#renegotiate(options);
