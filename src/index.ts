@@ -88,7 +88,7 @@ export {
   VersionNotSupportedError,
 } from "./errors/protocol.ts";
 export { SendOutcomeUnknownError } from "./errors/sending.ts";
-export { StreamInterruptedError, StreamStalledError } from "./errors/stream.ts";
+export { StreamInterruptedError, StreamReplacedError, StreamStalledError } from "./errors/stream.ts";
 export {
   AddressRefusedError,
   ConnectionError,

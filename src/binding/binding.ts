@@ -3,6 +3,7 @@ import type { Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Operations } from "../model/operations.ts";
 import type { Clock } from "../util/clock.ts";
+import type { Silence } from "../wire/event-stream.ts";
 import type { HttpExchange } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";
 
@@ -22,6 +23,8 @@ export interface BindingCall {
   readonly signal: AbortSignal;
   /** Budgets of time. */
   readonly timeouts: Timeouts;
+  /** Answers a silence of a stream: resolves to read it on, rejects to end it. @default a silence ends it */
+  readonly onSilence?: ((silence: Silence) => Promise<void>) | undefined;
 }
 
 /** An answer, and what was odd about it. */
@@ -56,6 +59,8 @@ export interface BindingStream {
   readonly deviations: readonly Deviation[];
   /** Frames skipped so far. */
   readonly skipped: SkippedFrames;
+  /** Whether the answer came whole, so that reading it takes no time any more. */
+  readonly isWhole?: boolean;
   /** How long the server last asked to wait before a new connection (`retry:`), in milliseconds, at most one hour. */
   readonly retryMs?: number | undefined;
   /** Closes the connection. */

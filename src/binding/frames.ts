@@ -32,6 +32,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
     firstEventMs: call.timeouts.firstEventMs,
     idleMs: call.timeouts.idleMs,
     maxEventBytes: options.limits.eventBytes,
+    onSilence: call.onSilence,
   });
   let deviations: readonly Deviation[] = Object.freeze([]);
   let skipped: SkippedFrames = Object.freeze({ count: 0 });

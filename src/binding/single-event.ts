@@ -17,6 +17,7 @@ export function createSingleEventStream(
     events: read(),
     deviations: Object.freeze(deviations),
     skipped: Object.freeze({ count: 0 }),
+    isWhole: true,
     close() {
       isClosed = true;
     },

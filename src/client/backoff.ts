@@ -15,7 +15,13 @@ export function isTransient(error: unknown): boolean {
   return passing.some((type) => error instanceof type) && !(error instanceof TaskNotFoundError);
 }
 
-/** How long to wait before the next try, in milliseconds: full jitter under a growing cap, and never less than asked. */
+/** The shortest wait that a server's `retry:` leads to, so that a server of 0 is no tight loop. */
+const shortestRetryMs = 100;
+
+/**
+ * How long to wait before the next try, in milliseconds: full jitter under a growing cap, or what the server's `retry:`
+ * said in place of that; and never less than a `Retry-After` asked for.
+ */
 export function backoffMs(
   attempt: number,
   details: {
@@ -23,10 +29,12 @@ export function backoffMs(
     readonly longestMs: number;
     readonly random: () => number;
     readonly error?: unknown;
+    readonly retryMs?: number | undefined;
   },
 ): number {
-  const { firstMs, longestMs, random, error } = details;
+  const { firstMs, longestMs, random, error, retryMs } = details;
   const cap = Math.min(longestMs, firstMs * 2 ** attempt);
   const asked = error instanceof A2ALeaseError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(random() * cap, asked);
+  const ownMs = retryMs === undefined ? random() * cap : Math.max(retryMs, shortestRetryMs);
+  return Math.max(ownMs, asked);
 }

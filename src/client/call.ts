@@ -79,8 +79,15 @@ export function scopeOf<O extends OperationName>(
 ): Scope {
   checkCallOptions(call.options);
   const scope = createScope(session.clock, [call.options.signal, session.closed]);
-  if (totalMs !== undefined) {
-    scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));
-  }
+  if (totalMs !== undefined) limitScope(scope, call, totalMs);
   return scope;
+}
+
+/** Gives a call's scope its budget; the returned function takes it back. */
+export function limitScope<O extends OperationName>(
+  scope: Scope,
+  call: Call<O>,
+  totalMs: number,
+): () => void {
+  return scope.deadline(totalMs, () => new TimeoutError(call.holder.pin.interface.url, "total", totalMs));
 }

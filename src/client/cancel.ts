@@ -5,7 +5,7 @@ import type { Task } from "../model/task.ts";
 import { sleep } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import type { HandleParts } from "./handle.ts";
+import type { HandleParts } from "./handle-parts.ts";
 import type { Mark } from "./judged.ts";
 import { callOnce } from "./pipeline.ts";
 import { forgotten, salvageTask } from "./reads.ts";

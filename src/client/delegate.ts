@@ -1,9 +1,10 @@
+import { CapabilityMissingError } from "../errors/lease.ts";
 import { TimeoutError } from "../errors/transport.ts";
-import type { StreamResponse } from "../model/events.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
 import type { TaskDesk } from "./desk.ts";
-import type { HandleEntry, TaskStream } from "./handle.ts";
+import type { BegunStream } from "./follow-parts.ts";
+import type { HandleEntry } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import { answeredBy } from "./outcome.ts";
 import { effectiveCard } from "./pinned.ts";
@@ -11,6 +12,7 @@ import { resultOf } from "./result.ts";
 import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import type { Session } from "./session.ts";
+import type { HeldTaskStream } from "./stream.ts";
 
 /** Options of delegating a piece of work. */
 export interface DelegateOptions extends SendOptions, ResultOptions {}
@@ -40,23 +42,27 @@ export async function delegate(
   // The budget of a call is for its exchange; the wait has a deadline of its own, which began with the send.
   const { timeoutMs: _exchange, deadlineMs: _begun, ...rest } = options;
   const waiting = { ...rest, signal: scope.signal };
-  const finish = (entry: HandleEntry, stream?: TaskStream) => {
+  const finish = (entry: HandleEntry, stream?: BegunStream) => {
     begun();
     return resultOf(session, () => desk, entry, waiting, stream);
   };
+  const streams = () => effectiveCard(sender.holder.pin).capabilities.streaming === true;
+  let stream: HeldTaskStream | undefined;
   try {
-    if (effectiveCard(sender.holder.pin).capabilities.streaming !== true) {
+    if (streams()) stream = await openUnlessLost(session, desk, sender, { input, options: waiting }, streams);
+    if (!stream) {
       const reply = await sendMessage(session, desk, sender, input, { ...options, signal: scope.signal });
       return "message" in reply ? answeredBy(reply.message) : await finish(desk.entryOf(reply.task));
     }
-    const settle = options.until ?? "settled";
-    const stream = await sendStreamingMessage(session, desk, sender, input, waiting, settle);
-    const iterator = stream[Symbol.asyncIterator]();
-    const first = await iterator.next();
+    const events = stream[Symbol.asyncIterator]();
+    const first = await events.next();
     // 3.1.2: a message in place of a task is the whole answer, which only the end of the stream shows.
-    const next = stream.task ? first : await iterator.next();
-    if (stream.task) return await finish(desk.entryOf(stream.task), continued(stream, iterator, next));
-    await iterator.return?.();
+    const next = stream.task ? first : await events.next();
+    if (stream.task) {
+      const entry = desk.entryOf(stream.task);
+      return await finish(entry, next.done ? undefined : { stream, events, first: next.value });
+    }
+    await events.return?.();
     if (first.done || !("message" in first.value)) {
       throw new TypeError("a stream without a task began with no message");
     }
@@ -66,26 +72,24 @@ export async function delegate(
   }
 }
 
-/** A stream whose first event was looked at already, as if it had not been. */
-function continued(
-  stream: TaskStream,
-  rest: AsyncIterator<StreamResponse>,
-  first: IteratorResult<StreamResponse>,
-): TaskStream {
-  async function* events(): AsyncGenerator<StreamResponse> {
-    try {
-      for (let item = first; !item.done; item = await rest.next()) yield item.value;
-    } finally {
-      await rest.return?.();
-    }
+/**
+ * Sends by a stream; `undefined` where the posture took a card that streams no more. Nothing was sent then, and nobody
+ * asked for a stream: how work is delegated is ours to choose.
+ */
+async function openUnlessLost(
+  session: Session,
+  desk: TaskDesk,
+  sender: Sender,
+  work: { readonly input: MessageInput; readonly options: DelegateOptions },
+  streams: () => boolean,
+): Promise<HeldTaskStream | undefined> {
+  const { input, options } = work;
+  try {
+    // Whoever follows decides where it ends.
+    const how = { settle: "terminal", needsStream: false } as const;
+    return await sendStreamingMessage(session, desk, sender, input, options, how);
+  } catch (error) {
+    if (error instanceof CapabilityMissingError && !streams()) return undefined;
+    throw error;
   }
-  return {
-    task: stream.task,
-    get skipped() {
-      return stream.skipped;
-    },
-    close: () => stream.close(),
-    [Symbol.asyncIterator]: events,
-    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
-  };
 }

@@ -7,6 +7,7 @@ import { isoTime } from "../util/clock.ts";
 import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import type { LeasePlan, LeasePolicy, Session } from "./session.ts";
+import { createStreamSlot } from "./stream-slot.ts";
 import { TrackedTask } from "./track.ts";
 
 /**
@@ -65,7 +66,7 @@ export class TaskDesk {
       observer: this.#session.observer,
       task: leasedTask(tracked, () => holder.pin),
       renegotiate: async (options) => ({
-        handle: await this.#actions.renegotiate({ tracked, holder }, options),
+        handle: await this.#actions.renegotiate(parts, options),
       }),
       onRepin: async (pin) => {
         tracked.repin(pin, plan.requirements);
@@ -73,8 +74,9 @@ export class TaskDesk {
         this.#entries.set(keyOf(taskId, pin), handle);
       },
     });
-    const handle = new TaskHandle(this.#actions, { tracked, holder });
-    const entry = { tracked, holder, handle };
+    const parts = { tracked, holder, slot: createStreamSlot() };
+    const handle = new TaskHandle(this.#actions, parts);
+    const entry = { ...parts, handle };
     this.#parts.set(handle, entry);
     this.#entries.set(keyOf(taskId, plan.pin), handle);
     return entry;

@@ -1,28 +1,26 @@
+import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
-import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
+import { StreamInterruptedError, StreamReplacedError } from "../errors/stream.ts";
+import { TimeoutError } from "../errors/transport.ts";
 import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
-import { sleep } from "../util/abort.ts";
+import { createScope, sleep, withSignal } from "../util/abort.ts";
+import { defined } from "../util/freeze.ts";
 import { backoffMs, isTransient } from "./backoff.ts";
-import type { HandleEntry, TaskStream } from "./handle.ts";
+import { checkCallOptions } from "./call.ts";
+import type { FollowParts } from "./follow-parts.ts";
+import type { HandleEntry } from "./handle.ts";
+import { createInbox } from "./inbox.ts";
 import { effectiveCard } from "./pinned.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import type { FollowOptions } from "./result-options.ts";
 import type { Session } from "./session.ts";
-import { isSettled, type SettleRule } from "./settle.ts";
+import { isSettled } from "./settle.ts";
+import type { HeldStream, SharedStream } from "./shared-stream.ts";
+import type { Follower } from "./stream-slot.ts";
 import { createTold } from "./told.ts";
-
-/** What a follower needs beside the caller's options. */
-export interface FollowParts {
-  /** Where it ends. */
-  readonly settle: SettleRule;
-  /** A stream that is open already; it is read first. */
-  readonly stream?: TaskStream;
-  /** Told whenever the task was seen, with or without news. */
-  readonly onSeen?: (by: "stream" | "poll") => void;
-}
 
 /** Waits between two streams: the cap of the first, and of the longest. */
 const streamBackoff = { firstMs: 500, longestMs: 15_000 };
@@ -33,6 +31,7 @@ const longestPollMs = 30_000;
 /**
  * Follows a task to where it is settled: one ordered sequence in which nothing comes twice and nothing is left out,
  * whatever the wire does. Streams where the card has it, polls where not; the lease is checked at each step of either.
+ * All who follow a task by one handle share a stream, each at its own pace.
  */
 export async function* followTask(
   session: Session,
@@ -40,42 +39,112 @@ export async function* followTask(
   options: FollowOptions,
   parts: FollowParts,
 ): AsyncGenerator<TaskUpdate> {
-  const { tracked } = entry;
+  checkCallOptions(options);
+  const { tracked, holder, slot } = entry;
   const { clock, observer } = session;
-  const { settle, onSeen } = parts;
-  const { maxAttempts = 5, signal } = options;
+  const { settle, onSeen, begun } = parts;
+  const { maxAttempts = 5, headers, timeoutMs, deadlineMs } = options;
   const random = session.options.random ?? Math.random;
   const told = createTold(tracked);
+  const inbox = createInbox(told, session.options.limits.eventBytes);
+  const scope = createScope(clock, [options.signal, session.closed, holder.signal]);
+  const { signal } = scope;
+  const call = { signal, ...defined({ headers }) };
   const isOver = () => isSettled(tracked, settle);
-  let { stream } = parts;
-  let streams = 0;
   let fruitless = 0;
+  let streams = 0;
+  let isOpener = false;
   let wasCut = false;
-  let wasSilent = false;
-  let canStream = effectiveCard(entry.holder.pin).capabilities.streaming === true;
+  /** Whether a stream has shown that the task is settled, and all before it with that. */
+  let isShown = false;
+  let wake = () => {};
+
+  const follower: Follower = {
+    event({ event, isFirst, shows }) {
+      onSeen?.("stream");
+      const isResumed = isFirst && wasCut && "task" in event;
+      if (isResumed && isOpener)
+        observer.emit("stream-resumed", { taskId: tracked.record.taskId, streamCount: streams });
+      const make = () => (isResumed ? told.missing(true) : told.event(event));
+      if (inbox.put(make, () => JSON.stringify(event).length)) fruitless = 0;
+      isShown ||= shows(settle);
+      wake();
+    },
+    looked() {
+      onSeen?.("poll");
+      fruitless = 0;
+      inbox.put(() => told.missing(wasCut));
+      isShown ||= isOver();
+      wake();
+    },
+    freed: () => wake(),
+  };
+
+  function* drain(): Generator<TaskUpdate> {
+    for (let update = inbox.take(); update; update = inbox.take()) {
+      options.signal?.throwIfAborted();
+      yield update;
+    }
+  }
+
+  function* tellMissing(isAfterCut: boolean): Generator<TaskUpdate> {
+    inbox.put(() => told.missing(isAfterCut));
+    yield* drain();
+  }
 
   /** Reads the task itself and tells what is missing. */
   async function* read(isAfterCut: boolean): AsyncGenerator<TaskUpdate> {
-    await getTask(session, entry, options);
+    await getTask(session, entry, call);
     onSeen?.("poll");
     fruitless = 0;
-    yield* told.missing(isAfterCut);
+    yield* tellMissing(isAfterCut);
   }
 
-  /** One stream from its first event to its end. */
-  async function* readStream(open: TaskStream): AsyncGenerator<TaskUpdate> {
-    let isFirst = true;
-    for await (const event of open) {
-      onSeen?.("stream");
-      const isResumed = isFirst && wasCut && "task" in event;
-      const updates = isResumed ? told.missing(true) : told.event(event);
-      if (isResumed) observer.emit("stream-resumed", { taskId: entry.handle.id, streamCount: streams });
-      if (updates.length > 0) fruitless = 0;
-      isFirst = false;
-      yield* updates;
+  async function open(until: AbortSignal): Promise<HeldStream> {
+    isOpener = true;
+    // The stream ends with its last follower, so it has neither the signal nor the time of this one.
+    const lasting = { ...call, signal: until, timeoutMs: Number.POSITIVE_INFINITY };
+    return subscribeToTask(session, entry, { ...lasting, settle: "terminal" });
+  }
+
+  /** The shared stream from where it is to its end. */
+  async function* readStream(shared: SharedStream): AsyncGenerator<TaskUpdate> {
+    const leave = shared.enter();
+    streams += 1;
+    try {
+      // Who comes later begins with the task as it is.
+      if (shared.hasBegun && shared !== borrowed) inbox.put(() => told.missing(wasCut));
+      do yield* drain();
+      while (!isShown && (await withSignal(shared.pull(), signal)));
+    } finally {
+      leave();
     }
+    yield* drain();
     // What somebody else was faster to see has to be told here too.
-    yield* told.missing(false);
+    yield* tellMissing(false);
+  }
+
+  /** What another stream of the handle brings, while it has the connection; polls are the floor. */
+  async function* listen(): AsyncGenerator<TaskUpdate> {
+    yield* drain();
+    if (isShown || !slot.isTaken) return;
+    const nap = createScope(clock, [signal]);
+    let isWoken = false;
+    wake = () => {
+      isWoken = true;
+      nap.abort(undefined);
+    };
+    try {
+      await sleep(clock, longestPollMs, nap.signal);
+    } catch (error) {
+      if (!isWoken) throw error;
+    } finally {
+      nap.release();
+      wake = () => {};
+    }
+    if (isWoken) return yield* drain();
+    yield* read(wasCut);
+    isShown ||= isOver();
   }
 
   async function pause(error: unknown): Promise<void> {
@@ -83,54 +152,83 @@ export async function* followTask(
     // An agent may end its streams while it waits for the caller, and that can take as long as it wants.
     const isWaiting = error instanceof StreamInterruptedError && isInterruptedState(entry.handle.state);
     if (fruitless >= maxAttempts && !isWaiting) throw error;
-    await sleep(clock, backoffMs(fruitless - 1, { ...streamBackoff, random, error }), signal);
+    const { retryMs } = slot;
+    await sleep(clock, backoffMs(fruitless - 1, { ...streamBackoff, random, error, retryMs }), signal);
   }
 
-  while (canStream) {
-    try {
-      if (wasSilent) {
-        // A stream may have nothing to say for as long as the task works; the task itself tells whether it does.
-        wasSilent = false;
-        yield* read(true);
+  let borrowed: SharedStream | undefined;
+  const leaveSlot = slot.follow(follower);
+  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
+    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(holder.pin.interface.url, budget, ms));
+  };
+  limit(timeoutMs, "total");
+  limit(deadlineMs, "deadline");
+  if (begun) {
+    slot.shareBegun(begun.stream, begun.events);
+    borrowed = slot.share(open);
+    inbox.put(() => told.event(begun.first));
+    isShown = isOver();
+  }
+  let canStream = effectiveCard(holder.pin).capabilities.streaming === true;
+  let isNewest = true;
+
+  try {
+    while (canStream || borrowed) {
+      let shared: SharedStream | undefined;
+      try {
+        if (slot.isTaken && !isNewest) yield* listen();
+        else {
+          isNewest = false;
+          isOpener = false;
+          shared = slot.share(open);
+          yield* readStream(shared);
+        }
+        // What a broken stream may have lost of the outputs, the task itself still has.
+        if (shared && wasCut && isTerminalState(entry.handle.state)) yield* read(true);
+        // A stream may also end with a message in the place of the task.
+        if (isOver() && (shared || isShown)) return;
+        isShown = false;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        const wasOpen = shared?.stream !== undefined;
+        if (error instanceof UnsupportedOperationError || error instanceof CapabilityMissingError) {
+          // 3.1.6: a finished task can't be subscribed to. If it is not that, the agent does not stream after all.
+          canStream = false;
+        } else if (error instanceof StreamReplacedError || isForeign(error, shared, borrowed)) {
+          wasCut = true;
+        } else if (error instanceof LifecycleMismatchError || !isTransient(error)) {
+          throw error;
+        } else {
+          wasCut ||= wasOpen;
+          await pause(error);
+        }
+      } finally {
+        if (shared) borrowed = undefined;
+      }
+    }
+
+    for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 1.5, longestPollMs)) {
+      let floorMs = 0;
+      try {
+        yield* read(wasCut);
         if (isOver()) return;
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        fruitless += 1;
+        if (fruitless >= maxAttempts) throw error;
+        floorMs = backoffMs(0, { firstMs: 0, longestMs: 0, random, error });
       }
-      stream ??= await subscribeToTask(session, entry, { ...options, settle });
-      streams += 1;
-      yield* readStream(stream);
-      // What a broken stream may have lost of the outputs, the task itself still has.
-      if (wasCut && isTerminalState(entry.handle.state)) yield* read(true);
-      // A stream may also end with a message in the place of the task.
-      if (isOver()) return;
-    } catch (error) {
-      if (error instanceof UnsupportedOperationError || error instanceof CapabilityMissingError) {
-        // 3.1.6: a finished task can't be subscribed to. If it is not that, the agent does not stream after all.
-        canStream = false;
-      } else if (error instanceof LifecycleMismatchError || !isTransient(error)) {
-        throw error;
-      } else {
-        wasCut ||= streams > 0;
-        wasSilent = error instanceof StreamStalledError;
-        await pause(error);
-      }
-    } finally {
-      stream?.close();
-      stream = undefined;
+      await sleep(clock, Math.max(waitMs, floorMs), signal);
     }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    leaveSlot();
+    scope.release();
   }
+}
 
-  for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 1.5, longestPollMs)) {
-    let failure: unknown;
-    try {
-      yield* read(wasCut);
-      if (isOver()) return;
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      failure = error;
-      fruitless += 1;
-      if (fruitless >= maxAttempts) throw error;
-    }
-    const floor =
-      failure === undefined ? 0 : backoffMs(0, { firstMs: 0, longestMs: 0, random, error: failure });
-    await sleep(clock, Math.max(waitMs, floor), signal);
-  }
+/** Whether a stream ended because somebody else, whose signal it had, gave up. */
+function isForeign(error: unknown, shared: SharedStream | undefined, own: SharedStream | undefined): boolean {
+  return shared?.isBorrowed === true && shared !== own && !(error instanceof A2ALeaseError);
 }

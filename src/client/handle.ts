@@ -11,7 +11,7 @@ import type { TaskUpdate } from "../model/update.ts";
 import { onAbort } from "../util/abort.ts";
 import { iterableOnce } from "../util/iterate.ts";
 import type { CallOptions } from "./call.ts";
-import type { Holder } from "./holder.ts";
+import type { HandleParts } from "./handle-parts.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import type { FollowOptions, ResultOptions, TaskOutcome } from "./result-options.ts";
 import type {
@@ -21,7 +21,6 @@ import type {
   SalvagedTask,
   SkippedFrames,
 } from "./task-options.ts";
-import type { TrackedTask } from "./track.ts";
 
 /** Answer to a sent message: the task that works on it, or a message that is the whole answer (3.1.1). */
 export type SendReply = { readonly task: TaskHandle } | { readonly message: Message };
@@ -30,9 +29,12 @@ export type SendReply = { readonly task: TaskHandle } | { readonly message: Mess
  * One stream of the spec's events, in order (3.1.2, 3.1.6). It ends when the task is settled: over, or waiting for the
  * caller. It can be iterated once; leaving the loop closes the connection, not the task.
  *
+ * Where the task was found settled while the stream was silent, the last event is that task.
+ *
  * Iterating throws `StreamInterruptedError` when the stream is cut before that, the typed error of an error frame,
- * `CardDriftError` when an event surprises and the card turns out to have changed, `LifecycleMismatchError`, and
- * `SendOutcomeUnknownError` when a stream that a send opened is cut before its first event.
+ * `StreamStalledError` after three silences in a row, `StreamReplacedError` when a newer stream of the handle was opened,
+ * the lease's error when the lease ends meanwhile, `LifecycleMismatchError`, and `SendOutcomeUnknownError` when a stream
+ * that a send opened is cut before its first event.
  */
 export interface TaskStream extends AsyncIterable<StreamResponse>, AsyncDisposable {
   /** Handle of the task, once it is known: at once for a subscription, with the first event for a send. */
@@ -41,12 +43,6 @@ export interface TaskStream extends AsyncIterable<StreamResponse>, AsyncDisposab
   readonly skipped: SkippedFrames;
   /** Closes the connection. The task goes on. */
   close(): void;
-}
-
-/** What a handle is made of. */
-export interface HandleParts {
-  readonly tracked: TrackedTask;
-  readonly holder: Holder;
 }
 
 /** A handle and what it is made of. */
@@ -144,7 +140,7 @@ export class TaskHandle {
 
   /**
    * Subscribes to the task (3.1.6), with a check of the card alongside. Resolves when the head of the stream was
-   * accepted.
+   * accepted. A handle has one connection: an older stream of it then ends with `StreamReplacedError`.
    *
    * @throws as {@link TaskHandle.get} does, and CapabilityMissingError where the card does not stream.
    */
@@ -155,10 +151,11 @@ export class TaskHandle {
   /**
    * Follows the task until it is over or asks something: one ordered sequence in which nothing comes twice and nothing
    * is left out. A lost connection is resumed, an agent without streams is polled, and the card is checked at each
-   * step. A wait for an authentication is told and followed on. Leaving the loop closes the connection, not the task.
+   * step. A wait for an authentication is told and followed on. All who follow by one handle, `result` too, share a
+   * connection; an older stream of `subscribe` ends with `StreamReplacedError`. Leaving the loop leaves the task alone.
    *
-   * Iterating throws as {@link TaskHandle.get} does, and `StreamInterruptedError` when the connection is lost again and
-   * again without any progress.
+   * Iterating throws as {@link TaskHandle.get} does, `StreamInterruptedError` when the connection is lost again and again
+   * without any progress, and `TimeoutError` when `timeoutMs` or `deadlineMs` passes.
    */
   follow(options: FollowOptions = {}): AsyncIterable<TaskUpdate> {
     return iterableOnce("what follow() gives", this.#actions.follow(this.#entry, options));

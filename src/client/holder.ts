@@ -5,11 +5,8 @@ import { defined } from "../util/freeze.ts";
 import type { Observer } from "./observer.ts";
 import type { LeaseHolder, LeasePlan } from "./session.ts";
 
-/** A lease holder with the signal that tells of its end. */
-export interface Holder extends LeaseHolder {
-  /** Aborted, with the error as its reason, when the lease ends. */
-  readonly signal: AbortSignal;
-}
+/** A lease holder as it is made here. */
+export type Holder = LeaseHolder;
 
 /** What a holder is made from. */
 export interface HolderParts extends LeasePlan {

@@ -1,10 +1,4 @@
-import type {
-  BindingAnswer,
-  BindingCall,
-  BindingStream,
-  StreamingOperation,
-  UnaryOperation,
-} from "../binding/binding.ts";
+import type { BindingAnswer, BindingCall, UnaryOperation } from "../binding/binding.ts";
 import { AuthenticationError } from "../errors/auth.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { CardDriftError } from "../errors/lease.ts";
@@ -55,43 +49,8 @@ export async function callOnce<O extends UnaryOperation, R>(
   }
 }
 
-/** A stream whose head was accepted. The scope lives as long as the stream does. */
-export interface OpenedStream extends Passage<BindingStream> {
-  readonly scope: Scope;
-  /** Judges the card because of an error in the middle of the stream; always throws. */
-  readonly fail: (
-    error: unknown,
-    told: { readonly holder: LeaseHolder; readonly knowsTask: boolean; readonly outcome: unknown },
-  ) => Promise<never>;
-}
-
-/** Opens a stream, through the same steps. */
-export async function openStream<O extends StreamingOperation>(
-  session: Session,
-  call: Call<O>,
-): Promise<OpenedStream> {
-  const scope = scopeOf(session, call, call.options.timeoutMs ?? session.options.timeouts.totalMs);
-  try {
-    const exchange = (wire: BindingCall) => session.binding.open(call.operation, call.request, wire);
-    const { answer, intent } = await pass(session, call, scope, exchange);
-    const forceCheck = forcedCheck(session, call, scope);
-    const fail: OpenedStream["fail"] = async (error, { holder, knowsTask, outcome }) => {
-      if (isCallersAbort(scope)) throw scope.signal.reason;
-      if (isSurprise(error, knowsTask)) await forceCheck(holder, outcome);
-      throw outcome;
-    };
-    if (answer.deviations.length > 0) await forceCheck(call.holder);
-    return { answer, intent, scope, forceCheck, fail };
-  } catch (error) {
-    const thrown = isCallersAbort(scope) ? scope.signal.reason : error;
-    scope.abort(error);
-    scope.release();
-    throw thrown;
-  }
-}
-
 /** Steps 1 to 5: what the call asks, the lease, the intent, one exchange. */
-async function pass<O extends OperationName, T>(
+export async function pass<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   scope: Scope,

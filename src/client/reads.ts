@@ -6,12 +6,13 @@ import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
 import { guardStream } from "./guard.ts";
-import type { HandleEntry, TaskStream } from "./handle.ts";
-import { callOnce, openStream } from "./pipeline.ts";
+import type { HandleEntry } from "./handle.ts";
+import { openStream } from "./open-stream.ts";
+import { callOnce } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
-import { createTaskStream } from "./stream.ts";
+import { createTaskStream, type HeldTaskStream } from "./stream.ts";
 import type { GetOptions, SalvagedTask } from "./task-options.ts";
 
 /** Reads a task (3.1.3), with a check of the card alongside, and folds it in. */
@@ -53,7 +54,7 @@ export async function subscribeToTask(
   entry: HandleEntry,
   options: CallOptions & { readonly settle?: SettleRule },
   isChecked = false,
-): Promise<TaskStream> {
+): Promise<HeldTaskStream> {
   const { holder, handle } = entry;
   const { mark } = entry.tracked;
   const knowsTask = entry.tracked.last !== undefined;
@@ -84,6 +85,7 @@ export async function subscribeToTask(
       task: entry,
       mark,
       adopt: async () => entry,
+      look: (task, signal) => getTask(session, task, { signal, ...defined({ headers: options.headers }) }),
     });
   } catch (error) {
     throw forgotten(entry.handle.task, error);

@@ -17,6 +17,8 @@ export interface Reception extends JudgeFacts {
   readonly forceCheck: (holder: LeaseHolder, cause?: unknown) => Promise<void>;
   /** What the answer could leave out. */
   readonly omissions?: Omissions;
+  /** Told what became of it as soon as it is folded in, before anything else can be. */
+  readonly onFolded?: (received: Received) => void;
 }
 
 /** What became of something that came in. */
@@ -35,7 +37,7 @@ export interface Received {
  * @throws CardDriftError and LeaseUnverifiableError, and then nothing of the task was taken; LifecycleMismatchError;
  * the ledger errors.
  */
-export async function receiveTask(task: Task, reception: Reception, feed?: Feed): Promise<Received> {
+export async function receiveTask(task: Task, reception: Reception, feed?: Feed): Promise<void> {
   const { tracked, omissions, mark } = reception;
   const observation = await look(task, reception);
   // From the judgement to the fold nothing may come between, so there is no waiting.
@@ -43,17 +45,13 @@ export async function receiveTask(task: Task, reception: Reception, feed?: Feed)
   // What speaks of the past must not undo what is known; a repeated status may still bring more of the task.
   if (judged.outcome === "late" || judged.outcome === "dropped") tracked.keep(judged);
   else tracked.foldTask(task, judged, { ...omissions, ...defined({ mark, feed }) });
+  reception.onFolded?.({ ...judged, observation });
   await tracked.commit();
-  return { ...judged, observation };
 }
 
 /** Receives one event of a task's stream. Throws as {@link receiveTask} does. */
-export async function receiveEvent(
-  event: StreamResponse,
-  reception: Reception,
-  feed: Feed,
-): Promise<Received> {
-  const { tracked } = reception;
+export async function receiveEvent(event: StreamResponse, reception: Reception, feed: Feed): Promise<void> {
+  const { tracked, onFolded } = reception;
   if ("task" in event) return receiveTask(event.task, reception, feed);
   if ("statusUpdate" in event) {
     const before = tracked.last;
@@ -61,19 +59,21 @@ export async function receiveEvent(
     const judged = tracked.judge(observation, reception);
     if (judged.outcome === "advance") {
       tracked.foldStatus(event.statusUpdate, judged);
+      onFolded?.({ ...judged, observation });
       // A status that only says more of the same state is written with the next one that does not.
       if (observation.state !== before?.state) await tracked.commit();
     } else {
       tracked.keep(judged);
+      onFolded?.({ ...judged, observation });
     }
-    return { ...judged, observation };
+    return;
   }
   // Neither a message nor a piece of an artifact carries a state; only whose it is can be judged.
   const place = "message" in event ? event.message : event.artifactUpdate;
-  if (!tracked.owns(place)) return { outcome: "dropped" };
+  if (!tracked.owns(place)) return;
   if ("message" in event) tracked.progress();
   else tracked.foldArtifact(event.artifactUpdate, feed);
-  return { outcome: "advance" };
+  onFolded?.({ outcome: "advance" });
 }
 
 /** What came in shows of the task; where that surprises, the card is asked before anything is made of it. */

@@ -5,14 +5,16 @@ import type { MessageInput, SendOptions } from "./message.ts";
 
 /** Options of following a task. */
 export interface FollowOptions extends CallOptions {
-  /** Streams opened, or polls made, in a row without any progress before it is given up. @default 5 */
+  /** Budget of all of it in milliseconds, as `deadlineMs` is; a single read within has the client's. @default forever */
+  readonly timeoutMs?: number;
+  /** How long to wait in all, in milliseconds; when it passes the wait ends and the task is left alone. @default forever */
+  readonly deadlineMs?: number;
+  /** Streams opened, or polls failed, in a row without any progress before it is given up. @default 5 */
   readonly maxAttempts?: number;
 }
 
 /** Options of waiting for what a task comes to. */
 export interface ResultOptions extends FollowOptions {
-  /** How long to wait in all, in milliseconds; when it passes the wait ends and the task is left alone. @default forever */
-  readonly deadlineMs?: number;
   /** What to wait for: the end or anything the task asks (`settled`), or the end alone. @default "settled" */
   readonly until?: "settled" | "terminal";
   /** How long the task may stay as it is before the wait is given up, in milliseconds. @default forever */

@@ -1,10 +1,12 @@
 import { TimeoutError } from "../errors/transport.ts";
-import { createScope, onAbort, type Scope } from "../util/abort.ts";
+import { createScope, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import { followTask } from "./follow.ts";
-import type { HandleEntry, TaskStream } from "./handle.ts";
+import type { BegunStream } from "./follow-parts.ts";
+import type { HandleEntry } from "./handle.ts";
 import { outcomeOf } from "./outcome.ts";
 import { getTask } from "./reads.ts";
 import type { ResultOptions, TaskOutcome } from "./result-options.ts";
@@ -21,28 +23,29 @@ export async function resultOf(
   desk: () => TaskDesk,
   entry: HandleEntry,
   options: ResultOptions,
-  stream?: TaskStream,
+  begun?: BegunStream,
 ): Promise<TaskOutcome> {
+  checkCallOptions(options);
   const settle = options.until ?? "settled";
   const scope = createScope(session.clock, [options.signal]);
-  const { deadlineMs, noProgressMs } = options;
+  const { deadlineMs, timeoutMs, noProgressMs, ...rest } = options;
   const { url } = entry.holder.pin.interface;
-  if (deadlineMs !== undefined) {
-    scope.deadline(deadlineMs, () => new TimeoutError(url, "deadline", deadlineMs));
-  }
+  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
+    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(url, budget, ms));
+  };
+  limit(timeoutMs, "total");
+  limit(deadlineMs, "deadline");
   const progress =
     noProgressMs === undefined ? undefined : watchProgress(session, entry, scope, noProgressMs);
-  const waiting = { ...options, signal: scope.signal };
-  // A stream that was open before the wait began ends with it.
-  onAbort(scope.signal, () => stream?.close());
+  const waiting = { ...rest, signal: scope.signal };
   try {
     let isRead = false;
-    if (stream || !isSettled(entry.tracked, settle)) {
+    if (begun || !isSettled(entry.tracked, settle)) {
       const onSeen = (by: "stream" | "poll") => {
         isRead = by === "poll";
         progress?.seen(by);
       };
-      const parts = { settle, onSeen, ...defined({ stream }) };
+      const parts = { settle, onSeen, ...defined({ begun }) };
       for await (const update of followTask(session, entry, waiting, parts)) {
         progress?.moved();
         options.onUpdate?.(update);
@@ -54,7 +57,9 @@ export async function resultOf(
       const sender: Sender = { holder: entry.holder, task: entry };
       await sendMessage(session, desk(), sender, input, replyOptions);
       const { onUpdate, until } = options;
-      return resultOf(session, desk, entry, { ...defined({ onUpdate, until }), ...replyOptions });
+      // The budget of a call is for the answer alone, as it is where work is delegated.
+      const { timeoutMs: _exchange, ...more } = replyOptions;
+      return resultOf(session, desk, entry, { ...defined({ onUpdate, until }), ...more });
     });
   } catch (error) {
     throw scope.signal.aborted ? scope.signal.reason : error;

@@ -13,13 +13,15 @@ import { checkPosture, checkRequirements } from "./check-options.ts";
 import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
 import { guardStream } from "./guard.ts";
-import type { HandleEntry, SendReply, TaskStream } from "./handle.ts";
+import type { HandleEntry, SendReply } from "./handle.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
-import { callOnce, type OpenedStream, openStream, type Passage } from "./pipeline.ts";
+import { type OpenedStream, openStream } from "./open-stream.ts";
+import { callOnce, type Passage } from "./pipeline.ts";
+import { getTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
-import { createTaskStream } from "./stream.ts";
+import { createTaskStream, type HeldTaskStream } from "./stream.ts";
 
 /** Who sends: a plan that starts a task, or a task that goes on. */
 export interface Sender {
@@ -27,6 +29,14 @@ export interface Sender {
   readonly holder: LeaseHolder;
   /** The task, when the message belongs to one. */
   readonly task?: HandleEntry;
+}
+
+/** What a streaming send is for. */
+export interface StreamingHow {
+  /** Where the stream ends. @default "settled" */
+  readonly settle?: SettleRule;
+  /** Whether the work needs a stream, and not only whoever sends it so. @default true */
+  readonly needsStream?: boolean;
 }
 
 type SendPassage = Passage<BindingAnswer<SendMessageResponse>>;
@@ -72,8 +82,9 @@ export async function sendStreamingMessage(
   sender: Sender,
   input: MessageInput,
   options: SendOptions,
-  settle: SettleRule = "settled",
-): Promise<TaskStream> {
+  how: StreamingHow = {},
+): Promise<HeldTaskStream> {
+  const { settle = "settled", needsStream = true } = how;
   const outgoing = prepare(session, sender, input, options, true);
   const { message, request, requirements, policy, delivery } = outgoing;
   const { holder, task } = sender;
@@ -81,7 +92,7 @@ export async function sendStreamingMessage(
     operation: "SendStreamingMessage",
     request,
     holder,
-    requirements: joinRequirements(requirements, { streaming: true }),
+    requirements: needsStream ? joinRequirements(requirements, { streaming: true }) : requirements,
     policy,
     options,
     knowsTask: task?.tracked.last !== undefined,
@@ -104,6 +115,7 @@ export async function sendStreamingMessage(
     mark: outgoing.mark,
     ...(task ? { task } : {}),
     adopt: (taskId, contextId) => desk.adopt(taskId, contextId, { pin: holder.pin, requirements, policy }),
+    look: (entry, signal) => getTask(session, entry, { signal, ...defined({ headers: options.headers }) }),
   });
 }
 

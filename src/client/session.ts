@@ -57,6 +57,8 @@ export interface LeasePolicy {
 export interface LeaseHolder extends LeasePlan {
   /** The task, as a posture function sees it; absent for a plan. */
   readonly task?: LeasedTask;
+  /** Aborted, with the error as its reason, when the lease ends. */
+  readonly signal: AbortSignal;
   /** What ended the lease; thrown again by every later call that depends on the card. */
   readonly ended: CardDriftError | LeaseUnverifiableError | undefined;
   /** Ends the lease by a drift; the first end stays. */

@@ -1,17 +1,9 @@
 import type { Message } from "../model/message.ts";
-import type { TaskHandle } from "./handle.ts";
+import type { HandleEntry } from "./handle.ts";
 import type { Mark } from "./judged.ts";
-import type { OpenedStream } from "./pipeline.ts";
+import type { OpenedStream } from "./open-stream.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
-import type { TrackedTask } from "./track.ts";
-
-/** A task that a stream speaks of, as the client holds it. */
-export interface StreamedTask {
-  readonly tracked: TrackedTask;
-  readonly holder: LeaseHolder;
-  readonly handle: TaskHandle;
-}
 
 /** A message on its way: whether it arrived, and what it means when it was refused. */
 export interface Delivery {
@@ -37,7 +29,7 @@ export interface TaskStreamParts {
   /** The plan that the stream was opened under. */
   readonly plan: LeaseHolder;
   /** The task, for a stream of a task that is known. */
-  readonly task?: StreamedTask;
+  readonly task?: HandleEntry;
   /** What was sent, for a stream that a send opened. */
   readonly sent?: { readonly message: Message; readonly delivery: Delivery };
   /** How far the task had come when the request of the stream left. */
@@ -47,5 +39,7 @@ export interface TaskStreamParts {
   /** Checks the card while the stream is open; a drift ends it after the events already received. */
   readonly guard: (holder: () => LeaseHolder) => () => void;
   /** Makes the handle of a task that the stream's first event names. */
-  readonly adopt: (taskId: string, contextId: string | undefined) => Promise<StreamedTask>;
+  readonly adopt: (taskId: string, contextId: string | undefined) => Promise<HandleEntry>;
+  /** Reads the task, because its stream is silent. */
+  readonly look: (task: HandleEntry, signal: AbortSignal) => Promise<void>;
 }

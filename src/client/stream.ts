@@ -1,31 +1,42 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
-import { StreamInterruptedError } from "../errors/stream.ts";
+import { StreamInterruptedError, StreamReplacedError, StreamStalledError } from "../errors/stream.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Observation } from "../model/observation.ts";
+import { onAbort } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
 import { iterableOnce } from "../util/iterate.ts";
+import type { Silence } from "../wire/event-stream.ts";
+import { isTransient } from "./backoff.ts";
 import { breakRule } from "./break-rule.ts";
 import { closeSoon } from "./guard.ts";
-import type { TaskHandle, TaskStream } from "./handle.ts";
+import type { HandleEntry, TaskHandle, TaskStream } from "./handle.ts";
 import type { Feed } from "./outputs.ts";
-import { receiveEvent } from "./receive.ts";
-import { isSettled } from "./settle.ts";
-import type { StreamedTask, TaskStreamParts } from "./stream-parts.ts";
+import { type Received, receiveEvent } from "./receive.ts";
+import type { LeaseHolder } from "./session.ts";
+import { isSettled, type SettleRule } from "./settle.ts";
+import type { HeldStream } from "./shared-stream.ts";
+import type { TaskStreamParts } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
 
-/** Makes a {@link TaskStream} of a stream whose head was accepted. */
-export function createTaskStream(parts: TaskStreamParts): TaskStream {
+/** Silences in a row that a stream may have, each answered by a look at the task. */
+const maxSilences = 3;
+
+/** A stream as its caller sees it, and as its handle holds it. */
+export type HeldTaskStream = TaskStream & HeldStream;
+
+/** Makes a {@link TaskStream} of a stream whose head was accepted; from then on it has its handle's connection. */
+export function createTaskStream(parts: TaskStreamParts): HeldTaskStream {
   return new StreamReader(parts);
 }
 
-class StreamReader implements TaskStream {
+class StreamReader implements HeldTaskStream {
   readonly #parts: TaskStreamParts;
   readonly #sequence = this.#readOnce();
-  #task: StreamedTask | undefined;
+  #task: HandleEntry | undefined;
   #feed: Feed | undefined;
   /** What this stream last showed of the task's status. */
   #seen: Observation | undefined;
@@ -35,15 +46,23 @@ class StreamReader implements TaskStream {
   /** Whether a message was the only answer so far. */
   #isAnswered = false;
   #isClosed = false;
+  #isReplaced = false;
+  /** Whether the task was found settled in a silence. */
+  #isFoundSettled = false;
+  #looking: Promise<void> | undefined;
   #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
   #stopGuard: (() => void) | undefined;
+  #unwatch: () => void;
 
   constructor(parts: TaskStreamParts) {
     this.#parts = parts;
     this.#task = parts.task;
     // It begins with the task as it was then, which was seen already.
     this.#position = Math.max(0, (parts.mark?.statusCount ?? 0) - 1);
+    this.#unwatch = this.#watch(parts.task?.holder ?? parts.plan);
+    parts.opened.listen((silence) => this.#answerSilence(silence));
+    parts.task?.slot.hold(this);
   }
 
   get task(): TaskHandle | undefined {
@@ -54,11 +73,22 @@ class StreamReader implements TaskStream {
     return this.#parts.opened.answer.skipped;
   }
 
+  get retryMs(): number | undefined {
+    return this.#parts.opened.answer.retryMs;
+  }
+
+  replace(): void {
+    this.#isReplaced = true;
+    this.close();
+  }
+
   close(): void {
     const { opened } = this.#parts;
     this.#isClosed = true;
     this.#stopGrace?.();
     this.#stopGuard?.();
+    this.#unwatch();
+    this.#task?.slot.release(this);
     this.#feed?.close();
     opened.answer.close();
     // A check that the next event waits for ends too.
@@ -84,27 +114,72 @@ class StreamReader implements TaskStream {
     return iterableOnce("a TaskStream", { next: () => run.next(), return: leave });
   }
 
+  /** A lease that ends by whatever call ends the streams under it. */
+  #watch({ signal }: LeaseHolder): () => void {
+    return onAbort(signal, () => this.#parts.opened.scope.abort(signal.reason));
+  }
+
   async *#run(): AsyncGenerator<StreamResponse> {
-    const { opened, plan, guard, sent } = this.#parts;
-    this.#stopGuard = guard(() => this.#task?.holder ?? plan);
+    const { opened, plan, guard } = this.#parts;
+    if (!this.#isClosed) this.#stopGuard = guard(() => this.#task?.holder ?? plan);
     try {
-      for await (const event of this.#events()) {
-        const isNew = await this.#receive(event);
-        this.#isAnswered = this.#eventCount === 0 && sent !== undefined && "message" in event;
-        this.#eventCount += 1;
-        if (isNew) yield event;
-        if (this.#isOver()) return;
-      }
-      const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
-      // A message as the whole answer says nothing of the task it was sent to; reading it again does.
-      if (this.#isAnswered) await sent?.delivery.lookAgain();
-      else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
+      if (yield* this.#deliver()) return;
     } catch (error) {
       if (!this.#isClosed) throw error;
     } finally {
       this.#task?.tracked.note(opened.answer.deviations);
       this.close();
     }
+    if (this.#isReplaced && this.#task) throw new StreamReplacedError(this.#task.handle.id, this.#eventCount);
+  }
+
+  /** The events, to the end; says whether that is a good one. */
+  async *#deliver(): AsyncGenerator<StreamResponse, boolean> {
+    const { sent } = this.#parts;
+    for await (const event of this.#events()) {
+      const isNew = await this.#receive(event);
+      this.#isAnswered = this.#eventCount === 0 && sent !== undefined && "message" in event;
+      this.#eventCount += 1;
+      if (isNew) yield event;
+      if (this.#isOver()) return true;
+    }
+    if (this.#isClosed) return false;
+    if (this.#isFoundSettled) {
+      const found = this.#task?.handle.task;
+      if (found) yield { task: found };
+      return true;
+    }
+    const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
+    // A message as the whole answer says nothing of the task it was sent to; reading it again does.
+    if (this.#isAnswered) await sent?.delivery.lookAgain();
+    else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
+    return true;
+  }
+
+  /** A silence is no end: the task itself says how it is, and the stream is read on, a few times in a row. */
+  #answerSilence(silence: Silence): Promise<void> {
+    this.#looking ??= this.#look(silence).finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look({ budget, periods, silentMs }: Silence): Promise<void> {
+    const { sent, look, opened, settle } = this.#parts;
+    const stalled = new StreamStalledError(budget, silentMs, this.#task?.handle.id);
+    // What a task says tells nothing of a message that may not have come in.
+    if (!this.#task || (sent && this.#eventCount === 0)) throw stalled;
+    const { tracked, slot } = this.#task;
+    try {
+      await look(this.#task, opened.scope.signal);
+      slot.announceLook();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+    }
+    if (isSettled(tracked, settle)) {
+      this.#isFoundSettled = true;
+      opened.answer.close();
+    } else if (periods >= maxSilences) throw stalled;
   }
 
   /** The binding's events, with what goes wrong on the way judged by the card first. */
@@ -124,7 +199,9 @@ class StreamReader implements TaskStream {
       }
       const isLost = sent && this.#eventCount === 0 && isUnknownOutcome(error);
       const outcome = isLost ? new SendOutcomeUnknownError(sent.message, error) : error;
-      if (this.#eventCount === 0) await opened.intent?.close(isLost ? "unknown" : "refused");
+      // A lease that ends while the first event is waited for refuses nothing.
+      const isOpen = isLost || opened.scope.signal.aborted;
+      if (this.#eventCount === 0) await opened.intent?.close(isOpen ? "unknown" : "refused");
       const meaning = this.#eventCount === 0 ? await sent?.delivery.failed(outcome) : undefined;
       if (meaning !== undefined && meaning !== outcome) throw meaning;
       const knowsTask = this.#task?.tracked.last !== undefined;
@@ -140,12 +217,15 @@ class StreamReader implements TaskStream {
     if (isAdopted) {
       const { taskId, contextId } = identityOf(event);
       this.#task = await this.#parts.adopt(taskId, contextId);
+      this.#unwatch();
+      this.#unwatch = this.#watch(this.#task.holder);
+      if (!this.#isClosed) this.#task.slot.hold(this);
     }
     if (isFirst) await opened.intent?.close("answered");
     if (isFirst) sent?.delivery.taken();
     this.#judgeShape(event);
     if (!this.#task) return true;
-    const { tracked, holder } = this.#task;
+    const { tracked, holder, slot } = this.#task;
     this.#feed ??= tracked.outputs.open();
     const { forceCheck } = opened;
     const beforeSend = sent && isAdopted ? tracked.terminal : undefined;
@@ -153,15 +233,21 @@ class StreamReader implements TaskStream {
     const position = this.#position;
     const seen = { source: "stream", omissions: { history: true }, position } as const;
     const reception = { tracked, holder, forceCheck, beforeSend, ...seen };
-    const { outcome, observation, ...found } = await receiveEvent(event, reception, this.#feed);
-    if (!observation) return outcome === "advance";
-    this.#position = found.position ?? (outcome === "advance" ? tracked.mark.statusCount : position);
-    // Each stream tells its reader all of it, also what somebody else was faster to see.
-    const isOnTime = outcome === "replay" || (outcome === "late" && found.position !== undefined);
-    const isUntold = isOnTime && !(this.#seen && isReplay(this.#seen, observation));
-    const isWanted = "task" in event && outcome === "replay" && (isFirst || bringsMore);
-    const isTold = outcome === "advance" || isUntold || isWanted;
-    if (isTold || outcome === "replay") this.#seen = observation;
+    let isTold = false;
+    const onFolded = ({ outcome, observation, position: found }: Received): void => {
+      isTold = outcome === "advance";
+      if (observation) {
+        this.#position = found ?? (outcome === "advance" ? tracked.mark.statusCount : position);
+        // Each stream tells its reader all of it, also what somebody else was faster to see.
+        const isOnTime = outcome === "replay" || (outcome === "late" && found !== undefined);
+        const isUntold = isOnTime && !(this.#seen && isReplay(this.#seen, observation));
+        const isWanted = "task" in event && outcome === "replay" && (isFirst || bringsMore);
+        isTold ||= isUntold || isWanted;
+        if (isTold || outcome === "replay") this.#seen = observation;
+      }
+      if (isTold) slot.announce({ event, isFirst, shows: (rule) => this.#shows(rule) });
+    };
+    await receiveEvent(event, { ...reception, onFolded }, this.#feed);
     return isTold;
   }
 
@@ -185,10 +271,14 @@ class StreamReader implements TaskStream {
   }
 
   #isOver(): boolean {
+    return this.#shows(this.#parts.settle);
+  }
+
+  /** Whether the task is settled, and this stream has come so far. */
+  #shows(rule: SettleRule): boolean {
     if (!this.#task) return false;
     const { tracked } = this.#task;
-    const { settle } = this.#parts;
-    return isSettled(tracked, settle) && isSettled(tracked, settle, this.#seen ?? tracked.last);
+    return isSettled(tracked, rule) && isSettled(tracked, rule, this.#seen ?? tracked.last);
   }
 
   async #cut(): Promise<Error> {

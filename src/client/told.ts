@@ -63,7 +63,9 @@ export function createTold(tracked: TrackedTask): Told {
     if ("task" in item && !isBegun) return begin(item.task.artifacts);
     if ("task" in item || !isBegun) return missing(false);
     if ("statusUpdate" in item) {
-      status = tracked.observe(item.statusUpdate, "stream");
+      const seen = tracked.observe(item.statusUpdate, "stream");
+      if (status && isReplay(status, seen)) return [];
+      status = seen;
       return [update("status", { status: item.statusUpdate.status })];
     }
     const { artifact, append = false, lastChunk = false } = item.artifactUpdate;

@@ -42,7 +42,7 @@ import type {
   VersionNotSupportedError,
 } from "./protocol.ts";
 import type { SendOutcomeUnknownError } from "./sending.ts";
-import type { StreamInterruptedError, StreamStalledError } from "./stream.ts";
+import type { StreamInterruptedError, StreamReplacedError, StreamStalledError } from "./stream.ts";
 import type {
   AddressRefusedError,
   ConnectionError,
@@ -97,6 +97,7 @@ export type AnyA2ALeaseError =
   | RedirectRefusedError
   | AddressRefusedError
   | StreamInterruptedError
+  | StreamReplacedError
   | StreamStalledError
   | AuthenticationError
   | AuthorizationError

@@ -26,6 +26,30 @@ export class StreamInterruptedError extends A2ALeaseError {
   }
 }
 
+/**
+ * A stream gave way to a newer one of the same handle, which has one connection at most: what comes now comes there.
+ * Neither the task nor the connection failed.
+ */
+export class StreamReplacedError extends A2ALeaseError {
+  static readonly code = "STREAM_REPLACED";
+  override readonly name = "StreamReplacedError";
+  override readonly code = "STREAM_REPLACED";
+  /** The task. */
+  readonly taskId: string;
+  /** Events that were delivered before. */
+  readonly eventCount: number;
+
+  constructor(taskId: string, eventCount: number) {
+    super(
+      `the stream of task ${taskId} was closed after ${eventCount} events, since a newer one of its handle was opened; ` +
+        "wanted one reader, or follow(), which shares",
+      { retry: "never", nextStep: "wait" },
+    );
+    this.taskId = taskId;
+    this.eventCount = eventCount;
+  }
+}
+
 /** A stream stayed silent for too long. */
 export class StreamStalledError extends A2ALeaseError {
   static readonly code = "STREAM_STALLED";

@@ -14,6 +14,11 @@ export interface ChunkOptions {
   readonly idleMs: number;
   /** Makes the error of a silence. */
   readonly idleError: (silentMs: number) => unknown;
+  /**
+   * Answers a silence: when it resolves the reading waits on, when it rejects the reading fails with that. `periods` is
+   * how many there were in a row. @default the silence ends the reading
+   */
+  readonly onIdle?: ((periods: number) => Promise<void>) | undefined;
 }
 
 /** The bytes of a body, pulled chunk by chunk. It owns the body: the connection is let go at the end, on failure and by `close`. */
@@ -24,8 +29,8 @@ export interface Chunks {
    * @throws ConnectionError when the connection breaks, the error of a silence or a deadline, the signal's reason.
    */
   next(): Promise<Uint8Array | undefined>;
-  /** Makes the reading fail with `reason()` after `delayMs`; the returned function takes the deadline back. */
-  deadline(delayMs: number, reason: () => unknown): () => void;
+  /** Makes the reading fail; does nothing once it is over. */
+  fail(reason: unknown): void;
   /** Cancels the body and lets go of every timer. */
   close(): void;
 }
@@ -35,9 +40,24 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
   const { clock } = options;
   const scope = createScope(clock, [options.signal]);
   const { signal } = scope;
-  const idle = createIdleTimer(clock, options.idleMs, () => scope.abort(options.idleError(options.idleMs)));
+  const idle = createIdleTimer(clock, options.idleMs, onIdle);
   const { reader, failure } = takeReader(response);
   let isOpen = reader !== undefined;
+  let isWaiting = false;
+  let silentPeriods = 0;
+
+  function onIdle() {
+    if (!options.onIdle) return scope.abort(options.idleError(options.idleMs));
+    silentPeriods += 1;
+    const waitOn = () => {
+      if (isOpen && isWaiting) idle.start();
+    };
+    options.onIdle(silentPeriods).then(waitOn, fail);
+  }
+
+  function fail(reason: unknown) {
+    if (isOpen) scope.abort(reason);
+  }
 
   function close() {
     if (!isOpen) return;
@@ -57,10 +77,12 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
     if (failure !== undefined) throw toConnectionError(response.url, failure, "body");
     if (!reader || !isOpen) return undefined;
     const waitsSinceMs = clock.monotonicMs();
+    isWaiting = true;
     idle.start();
     try {
       const { done, value } = await reader.read();
       signal.throwIfAborted();
+      silentPeriods = 0;
       if (done) close();
       return isOpen ? bytesOf(value) : undefined;
     } catch (error) {
@@ -69,15 +91,12 @@ export function openChunks(response: HttpResponse, options: ChunkOptions): Chunk
       if (isPlatformTimeout(error)) throw options.idleError(Math.round(clock.monotonicMs() - waitsSinceMs));
       throw toConnectionError(response.url, error, "body");
     } finally {
+      isWaiting = false;
       idle.stop();
     }
   }
 
-  return {
-    next,
-    deadline: (delayMs, reason) => (isOpen ? scope.deadline(delayMs, reason) : () => {}),
-    close,
-  };
+  return { next, fail, close };
 }
 
 /** A body that was handed in may give anything. */

@@ -4,6 +4,16 @@ import { openChunks } from "./chunks.ts";
 import type { HttpResponse } from "./http.ts";
 import { createSseParser, type IgnoredLines, type SseEvent } from "./sse.ts";
 
+/** A stream that is silent for longer than it may be. */
+export interface Silence {
+  /** The budget that ran out. */
+  readonly budget: "first-event" | "idle";
+  /** How many times in a row it did. */
+  readonly periods: number;
+  /** How long that was in all, in milliseconds. */
+  readonly silentMs: number;
+}
+
 /** How an event stream is read. */
 export interface EventStreamOptions {
   /** Time. */
@@ -16,6 +26,11 @@ export interface EventStreamOptions {
   readonly idleMs: number;
   /** Largest event in bytes. */
   readonly maxEventBytes: number;
+  /**
+   * Answers a silence: when it resolves the stream is read on, when it rejects the reading fails with that. @default
+   * the first silence ends the stream
+   */
+  readonly onSilence?: ((silence: Silence) => Promise<void>) | undefined;
 }
 
 /** An event stream that is being read. */
@@ -24,7 +39,7 @@ export interface EventStream {
    * The events as they came in, all that one chunk completed at a time; can be gone through once. Nothing is read ahead
    * of the consumer. Ends when the body ends; leaving the loop closes the connection.
    *
-   * Throws `StreamStalledError` of the budget `"first-event"` or `"idle"`, `LimitExceededError` for an event that is too
+   * Throws `StreamStalledError` of the budget `"first-event"` or `"idle"`, or what a silence was answered with, `LimitExceededError` for an event that is too
    * large, `ConnectionError` when the connection breaks, or the reason of the caller's signal.
    */
   readonly batches: AsyncIterable<readonly SseEvent[]>;
@@ -38,14 +53,35 @@ export interface EventStream {
 
 /** Takes over the body of an answer and reads it as server-sent events. */
 export function openEventStream(response: HttpResponse, options: EventStreamOptions): EventStream {
-  const { clock, signal, idleMs, firstEventMs } = options;
+  const { clock, signal, idleMs, firstEventMs, onSilence } = options;
   const idleError = (silentMs: number) => new StreamStalledError("idle", silentMs);
-  const chunks = openChunks(response, { clock, signal, idleMs, idleError });
+  const onIdle =
+    onSilence && ((periods: number) => onSilence({ budget: "idle", periods, silentMs: periods * idleMs }));
+  const chunks = openChunks(response, { clock, signal, idleMs, idleError, onIdle });
   const parser = createSseParser(options.maxEventBytes);
 
+  /** Waits for the first event; the returned function says that it came. */
+  function awaitFirst(): () => void {
+    let periods = 0;
+    let cancel = () => {};
+    let isOver = !Number.isFinite(firstEventMs);
+    const arm = () => {
+      if (!isOver) cancel = clock.schedule(firstEventMs, onExpiry);
+    };
+    const onExpiry = () => {
+      if (!onSilence) return chunks.fail(new StreamStalledError("first-event", firstEventMs));
+      periods += 1;
+      onSilence({ budget: "first-event", periods, silentMs: periods * firstEventMs }).then(arm, chunks.fail);
+    };
+    arm();
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
   async function* read() {
-    const noEvent = () => new StreamStalledError("first-event", firstEventMs);
-    const stopWaiting = chunks.deadline(firstEventMs, noEvent);
+    const stopWaiting = awaitFirst();
     try {
       for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) {
         const { events, failure } = parser.feed(chunk);
@@ -56,6 +92,7 @@ export function openEventStream(response: HttpResponse, options: EventStreamOpti
         if (failure) throw failure;
       }
     } finally {
+      stopWaiting();
       chunks.close();
     }
   }

@@ -135,6 +135,7 @@ const own: readonly A2ALeaseError[] = [
     eventCount: 2,
     cause: platformFailure,
   }),
+  new stream.StreamReplacedError("t1", 3),
   new stream.StreamStalledError("idle", 5, "t1"),
 ];
 
