@@ -1,6 +1,6 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
-import { StreamInterruptedError, StreamReplacedError, StreamStalledError } from "../errors/stream.ts";
+import { StreamReplacedError } from "../errors/stream.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
@@ -8,8 +8,6 @@ import type { Observation } from "../model/observation.ts";
 import { onAbort } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
 import { iterableOnce } from "../util/iterate.ts";
-import type { Silence } from "../wire/event-stream.ts";
-import { isTransient } from "./backoff.ts";
 import { breakRule } from "./break-rule.ts";
 import { closeSoon } from "./guard.ts";
 import type { HandleEntry, TaskHandle, TaskStream } from "./handle.ts";
@@ -18,12 +16,11 @@ import { type Received, receiveEvent } from "./receive.ts";
 import type { LeaseHolder } from "./session.ts";
 import { isSettled, type SettleRule } from "./settle.ts";
 import type { HeldStream } from "./shared-stream.ts";
+import { createSilences, type Silences } from "./silence.ts";
+import { cutError, identityOf, misplacedBy } from "./stream-end.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
-
-/** Silences in a row that a stream may have, each answered by a look at the task. */
-const maxSilences = 3;
 
 /** A stream as its caller sees it, and as its handle holds it. */
 export type HeldTaskStream = TaskStream & HeldStream;
@@ -47,9 +44,7 @@ class StreamReader implements HeldTaskStream {
   #isAnswered = false;
   #isClosed = false;
   #isReplaced = false;
-  /** Whether the task was found settled in a silence. */
-  #isFoundSettled = false;
-  #looking: Promise<void> | undefined;
+  readonly #silences: Silences;
   #broken: ConnectionError | undefined;
   #stopGrace: (() => void) | undefined;
   #stopGuard: (() => void) | undefined;
@@ -61,7 +56,8 @@ class StreamReader implements HeldTaskStream {
     // It begins with the task as it was then, which was seen already.
     this.#position = Math.max(0, (parts.mark?.statusCount ?? 0) - 1);
     this.#unwatch = this.#watch(parts.task?.holder ?? parts.plan);
-    parts.opened.listen((silence) => this.#answerSilence(silence));
+    const awaited = () => (parts.sent && this.#eventCount === 0 ? undefined : this.#task);
+    this.#silences = createSilences(parts, awaited);
     parts.task?.slot.hold(this);
   }
 
@@ -141,10 +137,10 @@ class StreamReader implements HeldTaskStream {
       this.#isAnswered = this.#eventCount === 0 && sent !== undefined && "message" in event;
       this.#eventCount += 1;
       if (isNew) yield event;
-      if (this.#isOver()) return true;
+      if (this.#shows(this.#parts.settle)) return true;
     }
     if (this.#isClosed) return false;
-    if (this.#isFoundSettled) {
+    if (this.#silences.foundSettled) {
       const found = this.#task?.handle.task;
       if (found) yield { task: found };
       return true;
@@ -152,34 +148,12 @@ class StreamReader implements HeldTaskStream {
     const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
     // A message as the whole answer says nothing of the task it was sent to; reading it again does.
     if (this.#isAnswered) await sent?.delivery.lookAgain();
-    else if (!this.#stopGrace && !isSettledElsewhere) throw await this.#cut();
-    return true;
-  }
-
-  /** A silence is no end: the task itself says how it is, and the stream is read on, a few times in a row. */
-  #answerSilence(silence: Silence): Promise<void> {
-    this.#looking ??= this.#look(silence).finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
-  }
-
-  async #look({ budget, periods, silentMs }: Silence): Promise<void> {
-    const { sent, look, opened, settle } = this.#parts;
-    const stalled = new StreamStalledError(budget, silentMs, this.#task?.handle.id);
-    // What a task says tells nothing of a message that may not have come in.
-    if (!this.#task || (sent && this.#eventCount === 0)) throw stalled;
-    const { tracked, slot } = this.#task;
-    try {
-      await look(this.#task, opened.scope.signal);
-      slot.announceLook();
-    } catch (error) {
-      if (!isTransient(error)) throw error;
+    else if (!this.#stopGrace && !isSettledElsewhere) {
+      const { handle, tracked } = this.#task ?? {};
+      const told = { taskId: handle?.id, lastState: tracked?.last?.state, cause: this.#broken };
+      throw await cutError(this.#parts, { eventCount: this.#eventCount, ...defined(told) });
     }
-    if (isSettled(tracked, settle)) {
-      this.#isFoundSettled = true;
-      opened.answer.close();
-    } else if (periods >= maxSilences) throw stalled;
+    return true;
   }
 
   /** The binding's events, with what goes wrong on the way judged by the card first. */
@@ -257,10 +231,7 @@ class StreamReader implements HeldTaskStream {
     const isFirst = this.#eventCount === 0;
     const isMisplaced = isFirst && !("task" in event) && !("message" in event);
     if (isMisplaced || this.#stopGrace) {
-      const [found] = Object.keys(event);
-      const message = isMisplaced
-        ? `found ${found} first, wanted a task or a message`
-        : `found ${found} after a message in place of a task, wanted nothing`;
+      const message = misplacedBy(event, isMisplaced);
       this.#stopGrace?.();
       this.#stopGrace = undefined;
       const { tracked } = this.#task ?? {};
@@ -270,33 +241,10 @@ class StreamReader implements HeldTaskStream {
     if (!this.#task) this.#stopGrace = closeSoon(session.clock, opened.scope, () => opened.answer.close());
   }
 
-  #isOver(): boolean {
-    return this.#shows(this.#parts.settle);
-  }
-
   /** Whether the task is settled, and this stream has come so far. */
   #shows(rule: SettleRule): boolean {
     if (!this.#task) return false;
     const { tracked } = this.#task;
     return isSettled(tracked, rule) && isSettled(tracked, rule, this.#seen ?? tracked.last);
   }
-
-  async #cut(): Promise<Error> {
-    const { sent, opened, session } = this.#parts;
-    const eventCount = this.#eventCount;
-    const about = defined({ taskId: this.#task?.handle.id });
-    session.observer.emit("stream-cut", { ...about, eventCount });
-    const lastState = this.#task?.tracked.last?.state;
-    const facts = { ...about, ...defined({ lastState, cause: this.#broken }) };
-    const interrupted = new StreamInterruptedError({ eventCount, ...facts });
-    if (!sent || this.#eventCount > 0) return interrupted;
-    await opened.intent?.close("unknown");
-    return new SendOutcomeUnknownError(sent.message, interrupted);
-  }
-}
-
-function identityOf(event: Exclude<StreamResponse, { message: unknown }>) {
-  if ("task" in event) return { taskId: event.task.id, contextId: event.task.contextId };
-  const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
-  return { taskId, contextId };
 }
