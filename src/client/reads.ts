@@ -1,10 +1,9 @@
-import { TaskForgottenError } from "../errors/lifecycle.ts";
-import { TaskNotFoundError, UnsupportedOperationError } from "../errors/protocol.ts";
+import { UnsupportedOperationError } from "../errors/protocol.ts";
 import { isTerminalState } from "../model/states.ts";
-import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
+import { forgotten } from "./forgotten.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry } from "./handle.ts";
 import { openStream } from "./open-stream.ts";
@@ -126,9 +125,4 @@ async function isFinished(
     // The task could not be read, so it explains nothing.
     return false;
   }
-}
-
-/** What "not found" means for a task that was seen: the agent forgot it. Any other error stays itself. */
-export function forgotten(task: Task | undefined, error: unknown): unknown {
-  return error instanceof TaskNotFoundError && task ? new TaskForgottenError(task, error) : error;
 }

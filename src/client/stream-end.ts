@@ -2,16 +2,19 @@ import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamInterruptedError } from "../errors/stream.ts";
 import type { StreamResponse } from "../model/events.ts";
 import { defined } from "../util/freeze.ts";
+import type { HandleEntry } from "./handle.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
 
 /** What a stream that ends too early is; one that a send opened, and that showed nothing, tells nothing of the send. */
 export async function cutError(
   { sent, opened, session }: TaskStreamParts,
-  facts: ConstructorParameters<typeof StreamInterruptedError>[0],
+  task: HandleEntry | undefined,
+  { eventCount, cause }: { readonly eventCount: number; readonly cause: unknown },
 ): Promise<Error> {
-  const { eventCount, taskId } = facts;
-  session.observer.emit("stream-cut", { ...defined({ taskId }), eventCount });
-  const interrupted = new StreamInterruptedError(facts);
+  const about = defined({ taskId: task?.handle.id });
+  session.observer.emit("stream-cut", { ...about, eventCount });
+  const facts = { ...about, ...defined({ lastState: task?.tracked.last?.state, cause }) };
+  const interrupted = new StreamInterruptedError({ eventCount, ...facts });
   if (!sent || eventCount > 0) return interrupted;
   await opened.intent?.close("unknown");
   return new SendOutcomeUnknownError(sent.message, interrupted);

@@ -6,9 +6,9 @@ import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Observation } from "../model/observation.ts";
 import { onAbort } from "../util/abort.ts";
-import { defined } from "../util/freeze.ts";
 import { iterableOnce } from "../util/iterate.ts";
 import { breakRule } from "./break-rule.ts";
+import { forgotten } from "./forgotten.ts";
 import { closeSoon } from "./guard.ts";
 import type { HandleEntry, TaskHandle, TaskStream } from "./handle.ts";
 import type { Feed } from "./outputs.ts";
@@ -69,7 +69,7 @@ class StreamReader implements HeldTaskStream {
     return this.#parts.opened.answer.skipped;
   }
 
-  get retryMs(): number | undefined {
+  get retryMs() {
     return this.#parts.opened.answer.retryMs;
   }
 
@@ -140,18 +140,16 @@ class StreamReader implements HeldTaskStream {
       if (this.#shows(this.#parts.settle)) return true;
     }
     if (this.#isClosed) return false;
-    if (this.#silences.foundSettled) {
-      const found = this.#task?.handle.task;
-      if (found) yield { task: found };
+    const found = this.#silences.foundSettled ? this.#task?.handle.task : undefined;
+    if (found) {
+      yield { task: found };
       return true;
     }
     const isSettledElsewhere = this.#task && isSettled(this.#task.tracked, this.#parts.settle);
     // A message as the whole answer says nothing of the task it was sent to; reading it again does.
     if (this.#isAnswered) await sent?.delivery.lookAgain();
     else if (!this.#stopGrace && !isSettledElsewhere) {
-      const { handle, tracked } = this.#task ?? {};
-      const told = { taskId: handle?.id, lastState: tracked?.last?.state, cause: this.#broken };
-      throw await cutError(this.#parts, { eventCount: this.#eventCount, ...defined(told) });
+      throw await cutError(this.#parts, this.#task, { eventCount: this.#eventCount, cause: this.#broken });
     }
     return true;
   }
@@ -171,12 +169,14 @@ class StreamReader implements HeldTaskStream {
         this.#broken = error;
         return;
       }
-      const isLost = sent && this.#eventCount === 0 && isUnknownOutcome(error);
-      const outcome = isLost ? new SendOutcomeUnknownError(sent.message, error) : error;
+      const unseen = this.#eventCount === 0 ? sent : undefined;
+      const isLost = unseen !== undefined && isUnknownOutcome(error);
+      const told = unseen ? error : forgotten(this.#task?.handle.task, error);
+      const outcome = isLost ? new SendOutcomeUnknownError(unseen.message, error) : told;
       // A lease that ends while the first event is waited for refuses nothing.
       const isOpen = isLost || opened.scope.signal.aborted;
       if (this.#eventCount === 0) await opened.intent?.close(isOpen ? "unknown" : "refused");
-      const meaning = this.#eventCount === 0 ? await sent?.delivery.failed(outcome) : undefined;
+      const meaning = await unseen?.delivery.failed(outcome);
       if (meaning !== undefined && meaning !== outcome) throw meaning;
       const knowsTask = this.#task?.tracked.last !== undefined;
       await opened.fail(error, { holder: this.#task?.holder ?? plan, knowsTask, outcome });
