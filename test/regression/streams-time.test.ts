@@ -84,7 +84,10 @@ describe("D12, D25: a stream that is silent", () => {
 
   test("and half open is given up for another one", async () => {
     at.agent.once("SubscribeToTask", silent);
-    at.agent.once("SubscribeToTask", answer.stream([working, event.status("TASK_STATE_COMPLETED")]));
+    at.agent.once("SubscribeToTask", () => {
+      put("TASK_STATE_COMPLETED");
+      return answer.stream([working, event.status("TASK_STATE_COMPLETED")]);
+    });
     const task = await at.known();
     const following = at.inTime(all(task.follow()), 10_000);
     await at.clock.advance(1_000);
