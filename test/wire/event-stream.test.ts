@@ -112,6 +112,37 @@ describe("a stream that stays silent", () => {
     expect({ cancelled: pipe.cancelled.length, timers: clock.timers }).toEqual({ cancelled: 1, timers: 0 });
   });
 
+  test("is read on for as long as its silences are answered, counted until something comes", async () => {
+    const { clock, options } = setUp();
+    const pipe = createPipe();
+    const silences: object[] = [];
+    const onSilence = async (silence: object) => {
+      silences.push(silence);
+      if (silences.length > 4) throw new RangeError("enough");
+    };
+    const result = collect(openEventStream(answerOf(pipe.body), { ...options, onSilence }).batches);
+    for (const waitMs of [500, 500]) {
+      await settle();
+      clock.advance(waitMs);
+    }
+    await settle();
+    pipe.write("data: 1\n\n");
+    for (const waitMs of [1000, 1000]) {
+      await settle();
+      clock.advance(waitMs);
+    }
+
+    expect(await result).toMatchObject({ items: [[{ data: "1" }]], error: { message: "enough" } });
+    expect(silences).toEqual([
+      { budget: "first-event", periods: 1, silentMs: 500 },
+      { budget: "idle", periods: 1, silentMs: 1000 },
+      { budget: "first-event", periods: 2, silentMs: 1000 },
+      { budget: "idle", periods: 1, silentMs: 1000 },
+      { budget: "idle", periods: 2, silentMs: 2000 },
+    ]);
+    expect({ cancelled: pipe.cancelled.length, timers: clock.timers }).toEqual({ cancelled: 1, timers: 0 });
+  });
+
   test("is alive as long as any byte comes", async () => {
     const { clock, pipe, result } = openPiped();
     pipe.write("data: 1\n\n");
