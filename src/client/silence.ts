@@ -12,6 +12,8 @@ const maxSilences = 3;
 export interface Silences {
   /** Whether the task was found, in one of them, to be where the stream ends. */
   readonly foundSettled: boolean;
+  /** What a look failed with and the card was asked about already, where it was no passing fault. */
+  readonly failure: unknown;
 }
 
 /**
@@ -25,6 +27,7 @@ export function createSilences(
   awaited: () => HandleEntry | undefined,
 ): Silences {
   let foundSettled = false;
+  let failure: unknown;
   let looking: Promise<void> | undefined;
 
   async function lookOnce({ budget, periods, silentMs }: Silence): Promise<void> {
@@ -34,7 +37,10 @@ export function createSilences(
       await look(task, opened.scope.signal);
       task.slot.announceLook();
     } catch (error) {
-      if (!isTransient(error)) throw error;
+      if (!isTransient(error)) {
+        failure = error;
+        throw error;
+      }
     }
     if (isSettled(task.tracked, settle)) {
       foundSettled = true;
@@ -52,6 +58,9 @@ export function createSilences(
   return {
     get foundSettled() {
       return foundSettled;
+    },
+    get failure() {
+      return failure;
     },
   };
 }

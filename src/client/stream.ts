@@ -40,7 +40,6 @@ class StreamReader implements HeldTaskStream {
   /** How far in the life of the task it has come. */
   #position: number;
   #eventCount = 0;
-  /** Whether a message was the only answer so far. */
   #isAnswered = false;
   #isClosed = false;
   #isReplaced = false;
@@ -164,13 +163,15 @@ class StreamReader implements HeldTaskStream {
       if (opened.scope.signal.aborted && !(error instanceof A2ALeaseError)) throw opened.scope.signal.reason;
       // A message in place of a task was the whole answer, however the stream went on.
       if (this.#stopGrace && !this.#task) return;
+      // The look that a silence led to has asked the card itself.
+      if (error === this.#silences.failure) throw error;
       if (error instanceof ConnectionError) {
         // A connection that breaks ends the stream as one that closes too early does.
         this.#broken = error;
         return;
       }
       const unseen = this.#eventCount === 0 ? sent : undefined;
-      const isLost = unseen !== undefined && isUnknownOutcome(error);
+      const isLost = unseen && isUnknownOutcome(error);
       const told = unseen ? error : forgotten(this.#task?.handle.task, error);
       const outcome = isLost ? new SendOutcomeUnknownError(unseen.message, error) : told;
       // A lease that ends while the first event is waited for refuses nothing.
@@ -201,12 +202,11 @@ class StreamReader implements HeldTaskStream {
     if (!this.#task) return true;
     const { tracked, holder, slot } = this.#task;
     this.#feed ??= tracked.outputs.open();
-    const { forceCheck } = opened;
     const beforeSend = sent && isAdopted ? tracked.terminal : undefined;
     const bringsMore = "task" in event && !tracked.outputs.holds(event.task.artifacts ?? [], this.#feed);
     const position = this.#position;
     const seen = { source: "stream", omissions: { history: true }, position } as const;
-    const reception = { tracked, holder, forceCheck, beforeSend, ...seen };
+    const reception = { tracked, holder, forceCheck: opened.forceCheck, beforeSend, ...seen };
     let isTold = false;
     const onFolded = ({ outcome, observation, position: found }: Received): void => {
       isTold = outcome === "advance";

@@ -74,8 +74,13 @@ const leased: ReadonlySet<Step["kind"]> = new Set(["send", "stream", "reply", "g
 /** Whether a call depends on the card: not the way out, and not the reads that go with it (design 4). */
 export function isLeased(call: CallExchange, step: Step): boolean {
   // A subscription that was refused reads the task first, since a finished one is no surprise.
-  if (step.kind === "subscribe") return call.operation === "SubscribeToTask";
+  if (step.kind === "subscribe") return call.operation === "SubscribeToTask" || isLook(call, step);
   return leased.has(step.kind) && call.operation !== "CancelTask";
+}
+
+/** Whether an open stream looks at its task, because it is silent or because the agent refused to go on. */
+function isLook({ operation, at }: CallExchange, { settled }: Step): boolean {
+  return operation === "GetTask" && settled !== undefined && at > settled.at;
 }
 
 /** The calls that were made for a step. */
@@ -98,7 +103,11 @@ export function surprisesOf(record: RunRecord): readonly Surprise[] {
 }
 
 function surprisesIn(record: RunRecord, opener: Step, call: CallExchange): Surprise[] {
-  const found = call.answer ? judgeAnswer(record, opener, call, call.answer) : [];
+  const isOfStream = opener.kind !== "reply" && isLook(call, opener);
+  const reader = isOfStream ? readerOf(record, opener, call) : opener;
+  const found = call.answer && reader ? judgeAnswer(record, reader, call, call.answer) : [];
+  // Such a look is a leased one on silence, and an unleased one on a refusal.
+  if (isOfStream) return found.map((item) => ({ ...item, isCertain: false }));
   // What a second look at a refused message's task shows is judged, and then the refusal itself.
   const isSecondLook = opener.kind === "reply" && call.operation === "GetTask";
   return isSecondLook ? found.map((item) => ({ ...item, isCertain: false })) : found;
