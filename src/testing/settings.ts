@@ -1,3 +1,7 @@
+import type { CardLike } from "./answers.ts";
+import type { DeleteAnswer } from "./dialect.ts";
+import { changePushes, defaultPushes, type PushBehaviour, type ResolvedPushes } from "./push-settings.ts";
+
 /** What can be changed on a scripted agent at any time. */
 export interface AgentSettings {
   /** Token that every call must bear; without it the answer is 401. @default none is asked for */
@@ -30,10 +34,27 @@ export interface AgentSettings {
    * the agent said with a status moves there when the next status comes. @default "all"
    */
   readonly history?: "all" | "caller" | "none";
+  /** HTTP+JSON: methods that `:subscribe` takes. The spec's prose says POST, its proto GET. @default both */
+  readonly subscribeMethods?: readonly ("GET" | "POST")[];
+  /** HTTP+JSON: answer to `:subscribe` by a method that it does not take. @default 405 */
+  readonly refusedMethodStatus?: 404 | 405;
+  /** HTTP+JSON: media type of answers that are no stream. @default "application/a2a+json" */
+  readonly restMediaType?: string;
+  /**
+   * Answer to a deleted push configuration: over HTTP+JSON 204, 200 with an empty body, or `{}`; over JSON-RPC the
+   * result is `{}` for `"object"`, and null else. @default "object"
+   */
+  readonly deleteAnswer?: "no-content" | "empty" | "object";
+  /** The extended card, served as it is where the card declares one. @default none, which is error -32007 (3.3.4) */
+  readonly extendedCard?: CardLike | undefined;
+  /** How push notifications are sent; members that are left out stay as they are. @default as the spec asks for it */
+  readonly pushes?: PushBehaviour;
 }
 
 /** The settings with nothing left out. */
-export type ResolvedSettings = { readonly [K in keyof AgentSettings]-?: AgentSettings[K] };
+export type ResolvedSettings = {
+  readonly [K in keyof Omit<AgentSettings, "pushes">]-?: AgentSettings[K];
+} & { readonly pushes: ResolvedPushes };
 
 /** The settings that hold where none is given. */
 export const defaultSettings: ResolvedSettings = Object.freeze({
@@ -49,11 +70,19 @@ export const defaultSettings: ResolvedSettings = Object.freeze({
   endStreamsOnQuestion: false,
   timestamps: true,
   history: "all",
+  subscribeMethods: Object.freeze(["GET", "POST"] as const),
+  refusedMethodStatus: 405,
+  restMediaType: "application/a2a+json",
+  deleteAnswer: "object",
+  extendedCard: undefined,
+  pushes: defaultPushes,
 });
 
 const choices = Object.freeze({
   etag: ["content", "weak-version", "none"],
   history: ["all", "caller", "none"],
+  deleteAnswer: ["no-content", "empty", "object"] satisfies DeleteAnswer[],
+  refusedMethodStatus: [404, 405],
 } as const);
 
 /**
@@ -65,9 +94,10 @@ export function changeSettings(settings: ResolvedSettings, changes: AgentSetting
   for (const name of Object.keys(changes)) {
     if (!Object.hasOwn(defaultSettings, name)) throw new TypeError(`unknown option ${name}`);
   }
-  const changed = { ...settings, ...changes };
-  for (const name of ["etag", "history"] as const) {
-    const values: readonly string[] = choices[name];
+  const pushes = changePushes(settings.pushes, changes.pushes ?? {});
+  const changed = { ...settings, ...changes, pushes };
+  for (const name of ["etag", "history", "deleteAnswer", "refusedMethodStatus"] as const) {
+    const values: readonly unknown[] = choices[name];
     if (values.includes(changed[name])) continue;
     throw new TypeError(`${name} must be one of ${values.join(", ")}, found ${changed[name]}`);
   }
