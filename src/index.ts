@@ -34,6 +34,7 @@ export type {
   SalvagedTask,
   SkippedFrames,
 } from "./client/task-options.ts";
+export type { TaskFailure, TaskPage } from "./client/task-page.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";

@@ -4,6 +4,7 @@ import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
 import { forgotten } from "./forgotten.ts";
+import { checkHistoryLength } from "./check-options.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry } from "./handle.ts";
 import { openStream } from "./open-stream.ts";
@@ -23,6 +24,7 @@ export async function getTask(
 ): Promise<void> {
   const { tracked, holder } = entry;
   const { historyLength } = options;
+  checkHistoryLength(historyLength);
   const knowsTask = tracked.last !== undefined;
   const { mark } = tracked;
   const request = { id: entry.handle.id, ...defined({ historyLength }) };

@@ -9,7 +9,7 @@ import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { defined } from "../util/freeze.ts";
 import type { Call } from "./call.ts";
-import { checkPosture, checkRequirements } from "./check-options.ts";
+import { checkHistoryLength, checkPosture, checkRequirements } from "./check-options.ts";
 import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
 import { guardStream } from "./guard.ts";
@@ -141,6 +141,7 @@ function prepare(
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
   checkPosture(options.posture);
+  checkHistoryLength(options.historyLength);
   checkRequirements(options.requires);
   if (session.options.trust === "required") {
     session.trust.require(holder.pin, streams ? ["streaming"] : []);
