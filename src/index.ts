@@ -24,6 +24,7 @@ export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
 export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export { bytesOf, dataPart, filePart, type PartsText, textOf, textPart } from "./client/parts.ts";
 export type { ProbeOptions } from "./client/probe.ts";
 export type { FollowOptions, ResultOptions, TaskOutcome } from "./client/result-options.ts";
 export type { AgentTrust } from "./client/session.ts";

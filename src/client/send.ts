@@ -134,7 +134,7 @@ function prepare(
     ...defined({ taskId: task?.handle.id, contextId: task?.handle.contextId }),
   });
   const asked = joinRequirements(holder.requirements, options.requires ?? {});
-  const requirements = joinRequirements(asked, impliedRequirements(message, options));
+  const requirements = joinRequirements(asked, impliedRequirements(message, options, holder.pin));
   const configuration = defined({
     acceptedOutputModes: options.acceptedOutputModes,
     historyLength: options.historyLength,
