@@ -2,7 +2,7 @@ import type { ListTasksRequest } from "../model/requests.ts";
 import { taskStates } from "../model/states.ts";
 import { isoTime, parseTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import { checkHistoryLength } from "./check-options.ts";
+import { checkHistoryLength } from "./history-length.ts";
 
 /** Most tasks that may be asked for in one page (3.1.4). */
 const largestPageSize = 100;
