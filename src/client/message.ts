@@ -31,9 +31,9 @@ export interface SendOptions extends CallOptions {
   readonly referenceTaskIds?: readonly string[];
   /** Free-form metadata of the request. */
   readonly metadata?: JsonObject;
-  /** Media types that the caller can take. */
+  /** Media types that the caller can take; a single one is asked of the card too. */
   readonly acceptedOutputModes?: readonly string[];
-  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
+  /** Most recent messages of history to return at most; 0 is none (3.2.4). @default no limit but the agent's own */
   readonly historyLength?: number;
   /** Whether the answer is to wait until the task is settled. @default false: the handle is how one waits */
   readonly blocking?: boolean;
