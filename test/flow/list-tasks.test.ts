@@ -224,8 +224,12 @@ describe("a task of a list", () => {
     agent.plan([step.working(), step.hold(), step.completed()]);
     const client = await connect();
     const task = taskOf(await client.sendMessage("text"));
-    const before = task.task;
-    agent.once("ListTasks", answer.delay(5_000, page([{ ...before }])));
+    // Without a date, only the order of the requests tells it from a task that comes back to life.
+    const before = listed(task.id, "", {
+      contextId: task.contextId,
+      status: { state: "TASK_STATE_WORKING" },
+    });
+    agent.once("ListTasks", answer.delay(5_000, page([before])));
     const listing = client.listTasks();
     await clock.advance(1_000);
     agent.step(task.id);
