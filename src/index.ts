@@ -24,6 +24,7 @@ export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
 export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export { bytesOf, dataPart, filePart, type PartsText, textOf, textPart } from "./client/parts.ts";
 export type { ProbeOptions } from "./client/probe.ts";
 export type { FollowOptions, ResultOptions, TaskOutcome } from "./client/result-options.ts";
 export type { AgentTrust } from "./client/session.ts";
@@ -34,6 +35,7 @@ export type {
   SalvagedTask,
   SkippedFrames,
 } from "./client/task-options.ts";
+export type { TaskFailure, TaskPage } from "./client/task-page.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";

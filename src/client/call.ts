@@ -12,7 +12,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Budget of the whole call in milliseconds. @default the client's */
   readonly timeoutMs?: number;
-  /** Headers on this call beside the client's. */
+  /**
+   * Headers on each request of this call beside the client's: a `traceparent` and a `tracestate`, for one. The checks of
+   * the card go without them.
+   */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -5,20 +5,27 @@ import type { CardVerdict } from "../model/drift.ts";
 import type { Lease } from "../model/lease.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { ProbeReport } from "../model/probe.ts";
-import type { CancelTaskRequest, GetTaskRequest, SubscribeToTaskRequest } from "../model/requests.ts";
+import type {
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  SubscribeToTaskRequest,
+} from "../model/requests.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createHandleActions } from "./actions.ts";
 import type { CallOptions } from "./call.ts";
 import { cancelTask } from "./cancel.ts";
 import { type DelegateOptions, type DelegateOutcome, delegate } from "./delegate.ts";
-import { policyOf, TaskDesk } from "./desk.ts";
-import { type EntryContext, findEntry, findSender } from "./entry.ts";
+import { TaskDesk } from "./desk.ts";
+import { type EntryContext, findEntry, findSender, findToLeave } from "./entry.ts";
 import { adoptExtended } from "./extended.ts";
 import type { SendReply, TaskHandle, TaskStream } from "./handle.ts";
-import { createHolder, type Holder } from "./holder.ts";
+import type { Holder } from "./holder.ts";
+import { listTasks } from "./list.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import type { Listener } from "./observer.ts";
 import { effectiveCard } from "./pinned.ts";
+import { createPlan } from "./plan.ts";
 import { type ProbeOptions, probeAgent } from "./probe.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
@@ -26,6 +33,7 @@ import { revalidatePlan } from "./revalidate.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import { type AgentTrust, cardDeviationsOf, leaseOf, type Session, trustIn } from "./session.ts";
 import type { RenegotiateOptions } from "./task-options.ts";
+import type { TaskPage } from "./task-page.ts";
 import { type WatchOptions, watchCard } from "./watch.ts";
 
 /**
@@ -36,6 +44,7 @@ export class A2AClient implements AsyncDisposable {
   readonly #session: Session;
   readonly #desk: TaskDesk;
   readonly #closing: AbortController;
+  readonly #context: EntryContext;
   #plan: Holder;
 
   /** @internal */
@@ -49,6 +58,7 @@ export class A2AClient implements AsyncDisposable {
       (input, options) => this.sendMessage(input, options),
     );
     this.#desk = new TaskDesk(session, actions);
+    this.#context = { session, desk: this.#desk, plan: () => this.#plan };
   }
 
   /** The card that the plan is pinned to, frozen: the extended one, once it was read. */
@@ -95,13 +105,8 @@ export class A2AClient implements AsyncDisposable {
    * @throws as {@link A2AClient.sendMessage} does, and CapabilityMissingError where the card does not stream.
    */
   async sendStreamingMessage(input: MessageInput, options: SendOptions = {}): Promise<TaskStream> {
-    return sendStreamingMessage(
-      this.#session,
-      this.#desk,
-      await this.#sender(input, options),
-      input,
-      options,
-    );
+    const sender = await this.#sender(input, options);
+    return sendStreamingMessage(this.#session, this.#desk, sender, input, options);
   }
 
   /**
@@ -121,24 +126,32 @@ export class A2AClient implements AsyncDisposable {
    * @throws as `TaskHandle.get` does; TaskNotFoundError for a task that nobody has seen.
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry, isChecked } = await findEntry(this.#context(), request.id, options.signal);
-    const { id: _task, ...more } = request;
-    await getTask(this.#session, entry, { ...options, ...more }, isChecked);
+    const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);
+    await getTask(this.#session, entry, { ...options, ...request }, isChecked);
     return entry.handle;
+  }
+
+  /**
+   * Lists tasks (3.1.4), newest status first: one page, which is an iterator over the tasks of all pages too. Each is
+   * folded into its handle; one that the ledger does not know is pinned to the card of this moment.
+   *
+   * @throws TypeError naming a filter that can't be; CardDriftError, LeaseUnverifiableError, LedgerUnavailableError, the
+   * protocol and transport errors.
+   */
+  listTasks(request: ListTasksRequest = {}, options: CallOptions = {}): Promise<TaskPage> {
+    return listTasks(this.#context, request, options);
   }
 
   /** Subscribes to a task (3.1.6). Throws as `TaskHandle.subscribe` does. */
   async subscribeToTask(request: SubscribeToTaskRequest, options: CallOptions = {}): Promise<TaskStream> {
-    const { entry, isChecked } = await findEntry(this.#context(), request.id, options.signal);
+    const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);
     return subscribeToTask(this.#session, entry, options, isChecked);
   }
 
   /** Cancels a task (3.1.5) and waits until it is seen to be canceled. Throws as `TaskHandle.cancel` does. */
   async cancelTask(request: CancelTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
-    const entry =
-      (await this.#desk.find(request.id)) ?? (await this.#desk.adopt(request.id, undefined, this.#plan));
-    const { id: _task, ...more } = request;
-    await cancelTask(this.#session, entry, { ...options, ...more });
+    const entry = await findToLeave(this.#context, request.id);
+    await cancelTask(this.#session, entry, { ...options, ...request });
     return entry.handle;
   }
 
@@ -161,7 +174,7 @@ export class A2AClient implements AsyncDisposable {
    * @throws the errors of {@link A2AClient.renegotiate} when the card of this moment can't be pinned.
    */
   async task(id: string, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry } = await findEntry(this.#context(), id, options.signal);
+    const { entry } = await findEntry(this.#context, id, options.signal);
     return entry.handle;
   }
 
@@ -228,21 +241,10 @@ export class A2AClient implements AsyncDisposable {
   }
 
   #planOn(pin: CardPin, requirements: CardRequirements): Holder {
-    const { observer } = this.#session;
-    return createHolder({
-      pin,
-      requirements,
-      policy: policyOf(this.#session),
-      observer,
-      renegotiate: async (options) => ({ client: await this.renegotiate(options) }),
-    });
-  }
-
-  #context(): EntryContext {
-    return { session: this.#session, desk: this.#desk, plan: this.#plan };
+    return createPlan(this.#session, pin, requirements, (options) => this.renegotiate(options));
   }
 
   #sender(input: MessageInput, { signal }: CallOptions): Promise<Sender> {
-    return findSender(this.#context(), input, signal);
+    return findSender(this.#context, input, signal);
   }
 }

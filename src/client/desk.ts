@@ -6,6 +6,7 @@ import type { LedgerEntry, TaskRecord } from "../model/record.ts";
 import { isoTime } from "../util/clock.ts";
 import { type HandleActions, type HandleEntry, TaskHandle } from "./handle.ts";
 import { createHolder, type Holder } from "./holder.ts";
+import type { Mark } from "./judged.ts";
 import type { LeasePlan, LeasePolicy, Session } from "./session.ts";
 import { createStreamSlot } from "./stream-slot.ts";
 import { TrackedTask } from "./track.ts";
@@ -41,6 +42,16 @@ export class TaskDesk {
     if (known && known.record.pin.digest !== plan.pin.digest) known.repin(plan.pin, plan.requirements);
     await tracked.commit();
     return this.entry(tracked, plan);
+  }
+
+  /** The handle of a task that is about to be seen for the first time, under a plan. Nothing is written down yet. */
+  begin(taskId: string, contextId: string | undefined, plan: LeasePlan): HandleEntry {
+    return this.entry(this.#tracked.get(taskId) ?? this.#begin(taskId, contextId, plan), plan);
+  }
+
+  /** How far every task that somebody holds has come; a task that is not there yet has come nowhere. */
+  marks(): ReadonlyMap<TrackedTask, Mark> {
+    return new Map(this.#tracked.values().map((tracked) => [tracked, tracked.mark]));
   }
 
   /** What a handle of this desk is made of. */

@@ -11,8 +11,8 @@ import type { LeaseHolder, Session } from "./session.ts";
 export interface EntryContext {
   readonly session: Session;
   readonly desk: TaskDesk;
-  /** The client's plan. */
-  readonly plan: LeaseHolder;
+  /** The client's plan as it is now. */
+  readonly plan: () => LeaseHolder;
 }
 
 /** The handle of a task. One that nobody knows is pinned to the card of this moment, which is checked for that. */
@@ -23,11 +23,16 @@ export async function findEntry(
 ): Promise<{ entry: HandleEntry; isChecked: boolean }> {
   const known = await withSignal(desk.find(taskId), signal);
   if (known) return { entry: known, isChecked: false };
-  const { requirements, policy } = plan;
+  const { pin: planned, requirements, policy } = plan();
   const pin = await pinLiveCard(session, "ordinary", requirements, signal);
   // The same card is the same pin, so that one task has one handle.
-  const held = pin.digest === plan.pin.digest ? plan.pin : pin;
+  const held = pin.digest === planned.digest ? planned : pin;
   return { entry: await desk.adopt(taskId, undefined, { pin: held, requirements, policy }), isChecked: true };
+}
+
+/** The handle of a task that is to be left: leaving depends on no card, so none is asked. */
+export async function findToLeave({ desk, plan }: EntryContext, taskId: string): Promise<HandleEntry> {
+  return (await desk.find(taskId)) ?? desk.adopt(taskId, undefined, plan());
 }
 
 /** Who sends: a whole message that names its task goes under that task's pin, everything else under the plan. */
@@ -37,10 +42,11 @@ export async function findSender(
   signal: AbortSignal | undefined,
 ): Promise<Sender> {
   const taskId = isRecord(input) && typeof input.taskId === "string" ? input.taskId : undefined;
-  if (taskId === undefined) return { holder: context.plan };
+  const plan = context.plan();
+  if (taskId === undefined) return { holder: plan };
   const known = await withSignal(context.desk.find(taskId), signal);
   // A task that nobody knows would be sent to under the plan, and the plan is over.
-  if (!known && context.plan.ended) throw context.plan.ended;
+  if (!known && plan.ended) throw plan.ended;
   const { entry } = known ? { entry: known } : await findEntry(context, taskId, signal);
   return { holder: entry.holder, task: entry };
 }

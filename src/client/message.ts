@@ -1,6 +1,7 @@
 import type { CardComparison } from "../model/drift.ts";
 import type { Message } from "../model/message.ts";
 import { type Part, partMediaType } from "../model/part.ts";
+import type { CardPin } from "../model/pin.ts";
 import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import type { JsonObject } from "../model/schema.ts";
@@ -30,9 +31,9 @@ export interface SendOptions extends CallOptions {
   readonly referenceTaskIds?: readonly string[];
   /** Free-form metadata of the request. */
   readonly metadata?: JsonObject;
-  /** Media types that the caller can take. */
+  /** Media types that the caller can take; a single one is asked of the card too. */
   readonly acceptedOutputModes?: readonly string[];
-  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
+  /** Most recent messages of history to return at most; 0 is none (3.2.4). @default no limit but the agent's own */
   readonly historyLength?: number;
   /** Whether the answer is to wait until the task is settled. @default false: the handle is how one waits */
   readonly blocking?: boolean;
@@ -91,13 +92,18 @@ function readInput(input: MessageInput): MessageFields {
   return copy.value as MessageFields;
 }
 
-/** What a message by itself asks of the card: that its media types are accepted. */
-export function impliedRequirements(message: Message, options: SendOptions): CardRequirements {
+/**
+ * What a message by itself asks of the card: that its media types are accepted, and that the extensions which it uses
+ * and the card has stay there. Those are declared with the send (4.6.1).
+ */
+export function impliedRequirements(message: Message, options: SendOptions, pin: CardPin): CardRequirements {
+  const extensions = (message.extensions ?? []).filter((uri) => pin.capabilities.extensions.includes(uri));
   const inputModes = message.parts.map(partMediaType).filter((mode) => mode !== undefined);
   const outputModes = options.acceptedOutputModes;
   // The agent has to meet one of the accepted modes, not all: only a single one is a demand.
   return {
     ...(inputModes.length > 0 ? { inputModes } : {}),
+    ...(extensions.length > 0 ? { extensions } : {}),
     ...(outputModes?.length === 1 ? { outputModes } : {}),
   };
 }

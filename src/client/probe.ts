@@ -98,7 +98,7 @@ async function reach(
 ): Promise<ProbeAgent> {
   const { message: input, headers } = options;
   const message = createMessage(input, {}, { random: session.options.random });
-  const requirements = joinRequirements(plan.requirements, impliedRequirements(message, {}));
+  const requirements = joinRequirements(plan.requirements, impliedRequirements(message, {}, plan.pin));
   const callOptions: CallOptions = { signal, ...(headers ? { headers } : {}) };
   const callOf = <O extends OperationName>(operation: O, request: Operations[O]["request"]): Call<O> => ({
     operation,

@@ -6,6 +6,7 @@ import type { CallOptions } from "./call.ts";
 import { forgotten } from "./forgotten.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry } from "./handle.ts";
+import { checkHistoryLength } from "./history-length.ts";
 import { openStream } from "./open-stream.ts";
 import { callOnce } from "./pipeline.ts";
 import { receiveTask } from "./receive.ts";
@@ -23,6 +24,7 @@ export async function getTask(
 ): Promise<void> {
   const { tracked, holder } = entry;
   const { historyLength } = options;
+  checkHistoryLength(historyLength);
   const knowsTask = tracked.last !== undefined;
   const { mark } = tracked;
   const request = { id: entry.handle.id, ...defined({ historyLength }) };

@@ -14,6 +14,7 @@ import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
 import { guardStream } from "./guard.ts";
 import type { HandleEntry, SendReply } from "./handle.ts";
+import { checkHistoryLength } from "./history-length.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
 import { type OpenedStream, openStream } from "./open-stream.ts";
 import { callOnce, type Passage } from "./pipeline.ts";
@@ -134,13 +135,14 @@ function prepare(
     ...defined({ taskId: task?.handle.id, contextId: task?.handle.contextId }),
   });
   const asked = joinRequirements(holder.requirements, options.requires ?? {});
-  const requirements = joinRequirements(asked, impliedRequirements(message, options));
+  const requirements = joinRequirements(asked, impliedRequirements(message, options, holder.pin));
   const configuration = defined({
     acceptedOutputModes: options.acceptedOutputModes,
     historyLength: options.historyLength,
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
   checkPosture(options.posture);
+  checkHistoryLength(options.historyLength);
   checkRequirements(options.requires);
   if (session.options.trust === "required") {
     session.trust.require(holder.pin, streams ? ["streaming"] : []);

@@ -5,7 +5,7 @@ import type { CallOptions } from "./call.ts";
 
 /** Options of a read of one task. */
 export interface GetOptions extends CallOptions {
-  /** Most recent messages of history to return at most; 0 is none. @default the agent's */
+  /** Most recent messages of history to return at most; 0 is none (3.2.4). @default no limit but the agent's own */
   readonly historyLength?: number;
 }
 

@@ -1,3 +1,4 @@
+import { keepHistory } from "../lifecycle/history.ts";
 import { judgeObservation } from "../lifecycle/judge.ts";
 import { findStep, isReplay, rememberProgress } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
@@ -166,9 +167,8 @@ export class TrackedTask {
       isOver: isTerminalState(task.status.state),
       pieceCount: facts.mark?.pieceCount,
     });
-    const history = task.history ?? (facts.history ? this.#record.task?.history : undefined);
-    const folded = { ...task, artifacts: this.outputs.list(), ...defined({ history }) };
-    this.#fold({ task: Object.freeze(folded), memory });
+    const whole = { ...task, artifacts: this.artifacts };
+    this.#fold({ task: keepHistory(this.#record.task, whole, facts.history), memory });
   }
 
   /** Folds in a change of status that was judged. */
@@ -197,10 +197,10 @@ export class TrackedTask {
 
   /** Keeps what broke the spec. */
   note(found: readonly Deviation[]): void {
-    const deviations = addDeviations(this.#record.deviations, found);
-    if (deviations === this.#record.deviations) return;
-    const { taskId } = this.#record;
-    for (const deviation of deviations.slice(this.#record.deviations.length)) {
+    const { taskId, deviations: before } = this.#record;
+    const deviations = addDeviations(before, found);
+    if (deviations === before) return;
+    for (const deviation of deviations.slice(before.length)) {
       this.#session.observer.emit("deviation", { taskId, deviation });
     }
     this.#set({ deviations });

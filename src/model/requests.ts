@@ -45,7 +45,7 @@ export interface ListTasksRequest {
   readonly pageSize?: number;
   /** Token of the page, from the page before. */
   readonly pageToken?: string;
-  /** Most recent messages of history to return at most. */
+  /** Most recent messages of history to return at most; absent is no limit, 0 is none. */
   readonly historyLength?: number;
   /** Only tasks whose status is at least as new, RFC 3339. */
   readonly statusTimestampAfter?: string;

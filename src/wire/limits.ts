@@ -14,6 +14,10 @@ export interface Limits {
   readonly eventBytes: number;
   /** Most redirects followed on a card read, all within one origin. @default 5 */
   readonly redirects: number;
+  /** Most pages of one listing that are read. @default 10 000 */
+  readonly pages: number;
+  /** Most pages of one listing in a row that show nothing new. @default 10 */
+  readonly emptyPages: number;
 }
 
 /** The limits that hold where the caller names none. */
@@ -25,6 +29,8 @@ export const defaultLimits: Limits = Object.freeze({
   errorBytes: 64 * 1024,
   eventBytes: 8 * 1024 * 1024,
   redirects: 5,
+  pages: 10_000,
+  emptyPages: 10,
 });
 
 /** How long each phase of an exchange may take, in milliseconds. */

@@ -1,0 +1,106 @@
+import { awaited, proven, type Requirement } from "../requirement.ts";
+
+const http = "the HTTP+JSON binding";
+
+/** Sections 5, 9 and 11: what requests and answers look like, over both HTTP bindings. */
+export const bindings: readonly Requirement[] = [
+  proven(
+    "5.2-1",
+    "SHOULD",
+    "another protocol of the agent is there to fall back on",
+    "flow/lease-term: takes a call that provably never left",
+    "flow/lease-term: takes no message whose fate is unknown",
+  ),
+  proven(
+    "5.4-1",
+    "MUST",
+    "every error of A2A is told by its code",
+    "binding/errors: with the code %d is what the spec calls %s",
+    "binding/errors: is the same over JSON-RPC and over HTTP",
+  ),
+  proven(
+    "5.5-1",
+    "MUST",
+    "names are in camelCase",
+    "binding/body: of %s has no member that the spec does not name, at any depth",
+    "flow/messages: is what the caller made of it, member by member, and nothing else",
+  ),
+  proven(
+    "5.5-2",
+    "MUST",
+    "enum values have the names of the proto",
+    "flow/list-tasks: gives every filter to the agent, on every page, as the spec writes it",
+    "spec/wire: a call is JSON-RPC 2.0 in UTF-8, with names as the proto has them",
+  ),
+  proven(
+    "5.6.1-1",
+    "MUST",
+    "times are in UTC, with Z and no other zone",
+    "flow/list-tasks: gives every filter to the agent, on every page, as the spec writes it",
+  ),
+  proven(
+    "5.6.1-2",
+    "MUST",
+    "times are read as ISO 8601",
+    "flow/list-tasks: is left out and told where the filters exclude it",
+    "flow/lifecycle-http: a replica that lags shows older dates, and never takes anything back",
+  ),
+  proven(
+    "5.7-1",
+    "SHOULD",
+    "what lacks a required member is refused",
+    "binding/body: with the part %j is refused by name",
+    "binding/body: to %s that is %j is refused with what was found and wanted",
+    "card/shape: for %j at %s",
+  ),
+  proven(
+    "5.7-2",
+    "SHOULD",
+    "members that nobody knows are ignored",
+    "binding/body: that follows the spec is read with its unknown members and without a deviation, frozen",
+    "card/shape: with unknown members kept wherever they stand, nulls among them (I7)",
+  ),
+  awaited("5.8-1", "SHOULD", "a custom binding is known by its URI", "bindings of one's own"),
+  proven(
+    "9.1-1",
+    "MUST",
+    "requests are application/json, and streams are server-sent events",
+    "spec/wire: a call is JSON-RPC 2.0 in UTF-8, with names as the proto has them",
+    "binding/frames: gives its events in order, frozen, and asks for an event stream",
+  ),
+  proven(
+    "9.2-1",
+    "MUST",
+    "service parameters are HTTP headers",
+    "regression/drift: every request names the protocol version, card reads included",
+  ),
+  proven(
+    "9.2-2",
+    "SHOULD",
+    "several values are one header, with commas",
+    "spec/wire: extensions are one header, with commas, and only such as the card has in that very version",
+  ),
+  proven(
+    "9.3-1",
+    "MUST",
+    "a request is JSON-RPC 2.0",
+    "spec/wire: a call is JSON-RPC 2.0 in UTF-8, with names as the proto has them",
+    "binding/jsonrpc: has an id of its own each time",
+  ),
+  proven(
+    "9.5-1",
+    "SHOULD",
+    "the details of an error refine it",
+    "binding/errors: may have %s as its data",
+    "binding/errors: may spell its reason %s",
+  ),
+  awaited("11.1-1", "SHOULD", "requests are application/a2a+json", http),
+  awaited("11.2-1", "MUST", "service parameters are HTTP headers", http),
+  awaited("11.2-2", "SHOULD", "several values are one header, with commas", http),
+  awaited("11.5-1", "MUST", "what has no body has its parameters in the path or the query", http),
+  awaited("11.5-2", "MUST", "names in the query are in camelCase", http),
+  awaited("11.5-3", "MUST", "what holds objects goes in the body of a POST", http),
+  awaited("11.5-4", "MUST", "values in the query are escaped", http),
+  awaited("11.6-1", "MUST", "an error is told by its ErrorInfo, since statuses are shared", http),
+  awaited("11.7-1", "SHOULD", "events are not put in another order", http),
+];
