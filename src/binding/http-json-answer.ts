@@ -45,10 +45,16 @@ export function readHttpJson<O extends OperationName>(
 }
 
 function failureIn(operation: OperationName, wire: unknown): RemoteFailure | undefined {
-  if (!isRecord(wire) || members[operation].some((name) => Object.hasOwn(wire, name))) return undefined;
+  if (!isRecord(wire) || members[operation].some((name) => isSet(wire, name))) return undefined;
   const status = findStatus(wire);
   if (status) return status;
   return wire.error === undefined || wire.error === null ? undefined : readRemoteFailure(wire.error);
+}
+
+/** A status has a message too, and there it is a text. */
+function isSet(wire: Record<string, unknown>, name: string): boolean {
+  const value = Object.hasOwn(wire, name) ? wire[name] : undefined;
+  return value !== undefined && value !== null && !(name === "message" && typeof value === "string");
 }
 
 /** The answer of a reading, or its issues as the error that they are. */
