@@ -1,7 +1,7 @@
 import type { AgentInterface } from "../model/card.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import type { JsonObject } from "../model/schema.ts";
-import { writeRequest } from "./body.ts";
+import { writeBindingRequest } from "./body.ts";
 import { writeJson } from "./json.ts";
 
 /** Method of a request of HTTP+JSON. */
@@ -46,7 +46,7 @@ export function routeRequest<O extends OperationName>(
   target: AgentInterface,
   method: RouteMethod = routes[operation][0],
 ): RoutedRequest {
-  const members = writeRequest(operation, request, target.tenant);
+  const members = writeBindingRequest(operation, request, target.tenant);
   const bound = new Set<string>();
   const path = routes[operation][1].replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     bound.add(name);

@@ -5,7 +5,7 @@ import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
 import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
-import { readResponse, writeRequest } from "./body.ts";
+import { readResponse, writeBindingRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
 import { errorOf } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
@@ -35,7 +35,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
   ): Promise<Accepted<O>> {
     lastId += 1;
     const id = lastId;
-    const params = writeRequest(operation, request, call.interface.tenant);
+    const params = writeBindingRequest(operation, request, call.interface.tenant);
     const response = await options.http({
       url: call.interface.url,
       method: "POST",
