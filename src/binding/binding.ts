@@ -74,6 +74,9 @@ export interface BindingStream {
  * A wire form of the protocol: one of the spec's, or one of your own (section 12). The client judges the card, keeps
  * the ledger and folds what comes in; a binding turns one operation into one exchange, and its answer into the spec's
  * own objects.
+ *
+ * A binding of your own keeps to the signal and the budgets of a call, and throws this library's errors. Anything else
+ * that it throws is told as a `ConnectionError` whose request may have been sent, unless its code says otherwise.
  */
 export interface Binding {
   /** Its name on a card, exactly: `"JSONRPC"`, or a URI for one of your own (5.8). */

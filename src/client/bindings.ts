@@ -1,4 +1,5 @@
 import type { Binding, BindingFactory, BindingOptions } from "../binding/binding.ts";
+import { guardBinding } from "../binding/guard.ts";
 import { createHttpJsonBinding } from "../binding/http-json.ts";
 import { createJsonRpcBinding } from "../binding/jsonrpc.ts";
 import { NoSupportedInterfaceError } from "../errors/card.ts";
@@ -36,7 +37,7 @@ export function createBindings(options: BindingOptions, choice: BindingChoice): 
   const builtIn = [createJsonRpcBinding(options), createHttpJsonBinding(options)];
   const own = choice.bindings.map((given, index) => {
     const made: unknown = typeof given === "function" ? given(options) : given;
-    if (isBinding(made)) return made;
+    if (isBinding(made)) return guardBinding(made);
     throw new TypeError(
       `bindings[${index}]: found no binding, wanted { name, call, open } or what makes one`,
     );

@@ -311,6 +311,43 @@ describe("a binding of one's own", () => {
     expect(seen).toMatchObject([{ authorization: "Bearer tok" }]);
   });
 
+  test.each([
+    [
+      "a reset",
+      Object.assign(new Error("socket with Bearer s3cr3t-token-0123456789"), { code: "ECONNRESET" }),
+      "SendOutcomeUnknownError",
+    ],
+    ["a plain error", new Error("odd"), "SendOutcomeUnknownError"],
+    ["what is no error", "odd", "SendOutcomeUnknownError"],
+    ["a refused connection", Object.assign(new Error("no"), { code: "ECONNREFUSED" }), "ConnectionError"],
+  ])("that throws %s is a connection that failed", async (_what, thrown, name) => {
+    const binding: Binding = {
+      name: uri,
+      call: () => Promise.reject(thrown),
+      open: async () => ({
+        events: (async function* () {
+          yield { task: task("TASK_STATE_WORKING") } as never;
+          throw thrown;
+        })(),
+        deviations: [],
+        skipped: { count: 0 },
+        close() {},
+      }),
+    };
+    const client = await createTwoBindings([frames]).connect({ bindings: [binding] });
+    const error = await caught(client.sendMessage("hi"), Error);
+    expect(error.name).toBe(name);
+    expect(JSON.stringify(error) + String(error.cause)).not.toContain("s3cr3t");
+    const stream = await client.subscribeToTask({ id: "t1" });
+    const broken = await caught(
+      (async () => {
+        for await (const _event of stream);
+      })(),
+      Error,
+    );
+    expect(broken.name).toBe("StreamInterruptedError");
+  });
+
   test("may have addresses that are no URL", async () => {
     const { binding } = createFrames(() => task("TASK_STATE_WORKING"));
     const agent = createTwoBindings([at("10.0.0.1:50051", "GRPC")]);
