@@ -1,6 +1,7 @@
 import type { BindingCall } from "../binding/binding.ts";
 import { originOf, usableInterfaces } from "../card/interface.ts";
 import { interfaceStructure } from "../card/structure.ts";
+import { CredentialOriginError } from "../errors/auth.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
@@ -58,7 +59,8 @@ async function failOver<O extends OperationName, T>(
     try {
       return await attemptAt(session, call, attempt, other);
     } catch (again) {
-      error = again;
+      // An interface that the credentials may not go to is none to fail over to, and says nothing of the failure.
+      if (!(again instanceof CredentialOriginError)) error = again;
     }
   }
   throw error;

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { UnaryOperation } from "../../src/binding/binding.ts";
 import { createHttpJsonBinding } from "../../src/binding/http-json.ts";
+import { isA2ALeaseError } from "../../src/errors/any.ts";
 import { createHttp } from "../../src/wire/http.ts";
 import { defaultLimits } from "../../src/wire/limits.ts";
 import { collect, createPipe, thrownBy } from "../wire/answers.ts";
@@ -512,6 +514,98 @@ describe("a stream", () => {
     stream.close();
     expect(pipe.cancelled).toHaveLength(1);
   });
+});
+
+test("any body under any status is an answer by its schema or a typed error, whatever the call", async () => {
+  const part = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(working, config, status(404, "NOT_FOUND", "TASK_NOT_FOUND"), "NOT_FOUND", 404, 5, -32001),
+  );
+  const body = fc.oneof(
+    part,
+    fc.record({ task: part, message: part, error: part, tasks: part, configs: part }, { requiredKeys: [] }),
+    fc.record({ code: part, message: part, details: part, status: part, type: part }, { requiredKeys: [] }),
+    fc.record({
+      error: fc.record({ code: part, status: part, message: part, details: part }, { requiredKeys: [] }),
+    }),
+  );
+  const head = fc.constantFrom(200, 201, 400, 401, 404, 500);
+  const calls = [
+    ["SendMessage", { message }],
+    ["GetTask", { id: "t1" }],
+    ["ListTasks", {}],
+    ["DeleteTaskPushNotificationConfig", { taskId: "t1", id: "p1" }],
+    ["GetExtendedAgentCard", {}],
+  ] as const;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...calls), body, head, async ([operation, request], value, code) => {
+      const rig = createRestRig(() => json(JSON.stringify(value) ?? "", code));
+      const calling = rig.binding.call(operation, request as never, rig.call());
+      const error = await calling.then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      if (error === undefined) expect(code).toBeLessThan(300);
+      else expect(isA2ALeaseError(error)).toBe(true);
+      const stream = await createRestRig(() => events(value as never))
+        .binding.open("SubscribeToTask", { id: "t1" }, rig.call())
+        .then(({ events: items }) => collect(items));
+      if (stream.error !== undefined) expect(isA2ALeaseError(stream.error)).toBe(true);
+      expect(rig.clock.timers).toBe(0);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("any id comes out of the path as it went in", async () => {
+  const rig = createRestRig(() => json(working));
+  const id = fc.string({ minLength: 1, unit: "grapheme" }).filter((text) => text !== "." && text !== "..");
+  await fc.assert(
+    fc.asyncProperty(id, id, async (taskId, tenant) => {
+      await rig.binding.call(
+        "GetTask",
+        { id: taskId },
+        rig.call({ interface: { ...restInterface, tenant } }),
+      );
+      const [, root, first = "", tasks, second = "", ...more] = new URL(
+        rig.seen.pop()?.url ?? "",
+      ).pathname.split("/");
+      expect([root, decodeURIComponent(first), tasks, decodeURIComponent(second), more]).toEqual([
+        "rest",
+        tenant,
+        "tasks",
+        taskId,
+        [],
+      ]);
+    }),
+  );
+});
+
+test("a stream over a real connection brings what came before the error in it, and before its end", async () => {
+  const frames = [{ task: working }, statusUpdate("TASK_STATE_WORKING")].map(
+    (frame) => `data: ${JSON.stringify(frame)}\n\n`,
+  );
+  const server = await serve((response, { url = "" }) => {
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    for (const frame of frames) response.write(frame);
+    if (url.startsWith("/cut")) response.write("data: {", () => response.destroy());
+    else
+      response.end(`event: error\ndata: ${JSON.stringify(status(404, "NOT_FOUND", "TASK_NOT_FOUND"))}\n\n`);
+  });
+  const { clock, call } = createRestRig(() => json({}));
+  const http = createHttp({ fetch: (url, init) => fetch(url, init), clock });
+  const binding = createHttpJsonBinding({ http, clock, limits: defaultLimits });
+  const take = async (path: string) => {
+    const at = call({ interface: { ...restInterface, url: `${server.url}/${path}` } });
+    return collect((await binding.open("SendStreamingMessage", { message }, at)).events);
+  };
+
+  const failed = await take("fail");
+  expect(failed.items).toHaveLength(2);
+  expect(failed.error).toMatchObject({ code: "TASK_NOT_FOUND" });
+  const cut = await take("cut");
+  expect(cut.items).toHaveLength(2);
+  expect(cut.error).toMatchObject({ code: "CONNECTION" });
 });
 
 test("over a real connection the request arrives as it was written, and a redirect is refused", async () => {

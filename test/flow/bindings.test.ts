@@ -181,6 +181,21 @@ describe("where an interface is down", () => {
     ]);
   });
 
+  test("an interface that the credentials may not go to is passed over, and is not the error", async () => {
+    const secured = {
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    };
+    const options = { credentials: { bearer: "tok" }, allowedOrigins: ["https://down.example"] };
+    const foreign = at("https://evil.example/rpc", "JSONRPC");
+    const alone = createTwoBindings([down, foreign], secured);
+    await caught((await alone.connect(options)).getTask({ id: "t1" }), ConnectionError);
+    expect(alone.urls()).toEqual([down.url]);
+    const agent = createTwoBindings([down, foreign, rest], secured);
+    await (await agent.connect(options)).getTask({ id: "t1" });
+    expect(agent.urls()).toEqual([down.url, "https://agent.example/rest/tasks/t1"]);
+  });
+
   test("a message that may have left goes nowhere else", async () => {
     const agent = createTwoBindings([at("https://lost.example/rest", "HTTP+JSON"), rpc]);
     const client = await agent.connect();
