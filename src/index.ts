@@ -232,5 +232,6 @@ export type { ProbedCapability, TrustChange, TrustLevel, TrustRecord } from "./m
 export type { TaskUpdate } from "./model/update.ts";
 export { checkProbe } from "./probe/verdict.ts";
 export type { Clock } from "./util/clock.ts";
+export type { Silence } from "./wire/event-stream.ts";
 export type { FetchLike, HttpExchange, HttpRequest, HttpResponse } from "./wire/http.ts";
 export type { Limits, Timeouts } from "./wire/limits.ts";

@@ -37,6 +37,7 @@ function guardStream(stream: BindingStream, call: BindingCall): BindingStream {
   }
   return {
     events: read(),
+    ...(stream.isWhole === undefined ? {} : { isWhole: stream.isWhole }),
     get deviations() {
       return stream.deviations;
     },
