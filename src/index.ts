@@ -4,6 +4,19 @@
  *
  * @packageDocumentation
  */
+export type {
+  Binding,
+  BindingAnswer,
+  BindingCall,
+  BindingFactory,
+  BindingOptions,
+  BindingStream,
+  StreamingOperation,
+  UnaryOperation,
+} from "./binding/binding.ts";
+export { readBindingAnswer, writeBindingRequest } from "./binding/body.ts";
+export { createHttpJsonBinding } from "./binding/http-json.ts";
+export { createJsonRpcBinding } from "./binding/jsonrpc.ts";
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";
@@ -83,6 +96,7 @@ export {
   MethodNotFoundError,
   ParseError,
   PushNotificationNotSupportedError,
+  type RemoteErrorDetails,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnknownProtocolError,
@@ -220,5 +234,6 @@ export type { ProbedCapability, TrustChange, TrustLevel, TrustRecord } from "./m
 export type { TaskUpdate } from "./model/update.ts";
 export { checkProbe } from "./probe/verdict.ts";
 export type { Clock } from "./util/clock.ts";
-export type { FetchLike } from "./wire/http.ts";
-export type { Limits } from "./wire/limits.ts";
+export type { Silence } from "./wire/event-stream.ts";
+export type { FetchLike, HttpExchange, HttpRequest, HttpResponse } from "./wire/http.ts";
+export type { Limits, Timeouts } from "./wire/limits.ts";

@@ -1,20 +1,27 @@
 import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
-import { isRecord } from "../util/freeze.ts";
 import { cut } from "../util/redact.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
 import { errorOf } from "./errors.ts";
 import { readJson } from "./json.ts";
-import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
+import type { RemoteFailure } from "./remote-failure.ts";
 
 /** Media type of a stream of server-sent events. */
 export const eventStreamType = "text/event-stream";
 
 /** How much of a body an error shows, in characters. */
 export const snippetLength = 500;
+
+/** What reading an answer depends on. */
+export interface ReadingContext {
+  /** The call that is answered. */
+  readonly call: BindingCall;
+  /** What the binding is built on. */
+  readonly options: BindingOptions;
+}
 
 /** The JSON of an answer with a status of success. */
 export interface JsonAnswer {
@@ -31,20 +38,29 @@ export function isSuccess({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }
 
+/** Whether an operation is answered with nothing (3.1.10): no body says that as well as an empty object. */
+export function isAnsweredWithNothing(operation: OperationName): boolean {
+  return operation === "DeleteTaskPushNotificationConfig";
+}
+
 /**
- * Reads the body of an answer with a status of success as JSON, also when its media type is another one.
+ * Reads the body of an answer with a status of success as JSON, also when its media type is another one. The value is
+ * `undefined` for a body without anything in it, where the operation has nothing to say.
  *
  * @throws HttpStatusError when it is something else than JSON by its media type too, MalformedResponseError when it
  * should be JSON, LimitExceededError, and what reading a body throws.
  */
 export async function readJsonAnswer(
+  operation: OperationName,
   response: HttpResponse,
-  call: BindingCall,
-  options: BindingOptions,
+  { call, options }: ReadingContext,
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
   const text = await readTextOf(response, call, options);
+  if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
+    return { value: undefined, snippet: "", deviations: [] };
+  }
   const snippet = cut(text, snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
@@ -81,16 +97,24 @@ async function readTextOf(
 export async function readErrorAnswer(
   operation: OperationName,
   response: HttpResponse,
-  { call, options }: { readonly call: BindingCall; readonly options: BindingOptions },
+  context: ReadingContext & {
+    /** Finds the error in a body. */
+    readonly findFailure: (body: unknown) => RemoteFailure | undefined;
+    /** Whether it is a `google.rpc.Status`. */
+    readonly isStatus?: boolean;
+  },
 ): Promise<ReturnType<typeof errorOf>> {
+  const { call, options, findFailure, isStatus = false } = context;
   const body = await readBeginning(response, bodyOptions("errorBytes", call, options));
-  const failure = failureIn(body, options.limits.responseDepth);
+  const json = jsonIn(body, options.limits.responseDepth);
+  const failure = findFailure(json);
   return errorOf({
     operation,
     ...headOf(response),
     httpStatus: response.status,
     sent: call.headers,
     body,
+    isStatus,
     ...(failure === undefined ? {} : { failure }),
   });
 }
@@ -107,14 +131,12 @@ export function headOf(response: HttpResponse) {
   };
 }
 
-/** The error object of a body, where it has one; a text in its place is a framework's and says nothing of A2A. */
-function failureIn(body: string, maxDepth: number): RemoteFailure | undefined {
+/** The JSON of an error's body; what is no JSON, or too deep to be looked at, leaves it to the status. */
+function jsonIn(body: string, maxDepth: number): unknown {
   try {
     const reading = readJson(body, maxDepth);
-    if (!reading.ok || !isRecord(reading.value) || !isRecord(reading.value.error)) return undefined;
-    return readRemoteFailure(reading.value.error);
+    return reading.ok ? reading.value : undefined;
   } catch {
-    // Too deep to be looked at: the status decides.
     return undefined;
   }
 }

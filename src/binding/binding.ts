@@ -17,7 +17,10 @@ export type UnaryOperation = Exclude<keyof Operations, StreamingOperation>;
 export interface BindingCall {
   /** The interface to call; its tenant goes on the request. */
   readonly interface: AgentInterface;
-  /** Headers beside the binding's own, names in lower case. */
+  /**
+   * Headers beside the binding's own, names in lower case: the caller's, `a2a-extensions`, and the credentials, which
+   * were chosen for the origin of this interface. The binding itself adds `a2a-version`.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts the call; its reason is rethrown unchanged. */
   readonly signal: AbortSignal;
@@ -67,9 +70,16 @@ export interface BindingStream {
   close(): void;
 }
 
-/** One of the spec's wire forms. */
+/**
+ * A wire form of the protocol: one of the spec's, or one of your own (section 12). The client judges the card, keeps
+ * the ledger and folds what comes in; a binding turns one operation into one exchange, and its answer into the spec's
+ * own objects.
+ *
+ * A binding of your own keeps to the signal and the budgets of a call, and throws this library's errors. Anything else
+ * that it throws is told as a `ConnectionError` whose request may have been sent, unless its code says otherwise.
+ */
 export interface Binding {
-  /** Its name on a card, `"JSONRPC"`. */
+  /** Its name on a card, exactly: `"JSONRPC"`, or a URI for one of your own (5.8). */
   readonly name: string;
   /**
    * Calls an operation that is answered once.
@@ -92,6 +102,9 @@ export interface Binding {
     call: BindingCall,
   ): Promise<BindingStream>;
 }
+
+/** Makes a binding out of what the client has. */
+export type BindingFactory = (options: BindingOptions) => Binding;
 
 /** What every binding is built on. */
 export interface BindingOptions {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { MalformedResponseError } from "../errors/transport.ts";
 import { agentCardSchema } from "../model/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import { sendMessageResponseSchema, streamResponseSchema } from "../model/events.ts";
@@ -10,6 +11,7 @@ import type { JsonObject } from "../model/schema.ts";
 import { taskSchema } from "../model/task.ts";
 import { deepFreeze, defined, isRecord } from "../util/freeze.ts";
 import { cut } from "../util/redact.ts";
+import type { BindingAnswer } from "./binding.ts";
 import { findDeviations } from "./deviations.ts";
 import { writePushConfig, writeSend } from "./outgoing.ts";
 
@@ -70,12 +72,12 @@ const oneOf: Readonly<Partial<Record<OperationName, readonly string[]>>> = Objec
 });
 
 /**
- * Writes the input of an operation: the members that the spec names, and the tenant of the interface that is called,
- * when it has one.
+ * Writes the input of an operation as JSON: the members that the spec names, and the tenant of the interface that is
+ * called, when it has one (8.3.2).
  *
  * @throws TypeError naming a part of a message that does not have exactly one content.
  */
-export function writeRequest<O extends OperationName>(
+export function writeBindingRequest<O extends OperationName>(
   operation: O,
   request: Operations[O]["request"],
   tenant: string | undefined,
@@ -110,6 +112,23 @@ export function readResponse<O extends OperationName>(
   const found = findDeviations(operation, body, bodyPath);
   const deviations = isWrapped ? [wrapped, ...found] : found;
   return { ok: true, value: deepFreeze(reading.value), deviations: deepFreeze(deviations) };
+}
+
+/**
+ * Reads the JSON of an answer, or of one event of a stream, as every binding of the client does: what a binding of your
+ * own hands on went through the same checks, and is frozen.
+ *
+ * @param wire the answer as it came; `undefined` when there was none.
+ * @throws MalformedResponseError with all that keeps it from being one.
+ */
+export function readBindingAnswer<O extends OperationName>(
+  operation: O,
+  wire: unknown,
+): BindingAnswer<Operations[O]["response"]> {
+  const reading = readResponse(operation, wire, "$");
+  if (!reading.ok) throw new MalformedResponseError(reading.issues);
+  const { value, deviations } = reading;
+  return deepFreeze({ value, deviations, ...(operation === "GetExtendedAgentCard" ? { wire } : {}) });
 }
 
 /** An answer without its wrapper is how A2A 0.x writes it: never half understood, and said as what it is. */

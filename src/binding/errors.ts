@@ -23,6 +23,7 @@ import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
 import { cut, secretsIn } from "../util/redact.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
+import { codeOfStatus, readStatus } from "./rpc-status.ts";
 
 /** An answer that is an error, whichever binding carried it. */
 export interface ErrorAnswer {
@@ -44,6 +45,8 @@ export interface ErrorAnswer {
   readonly retryAfterMs?: number;
   /** Headers that the request carried: an agent may give a secret of ours back. */
   readonly sent?: Readonly<Record<string, string>>;
+  /** Whether the binding tells errors as `google.rpc.Status`, so that a status means what the spec says (5.4, 11.6). */
+  readonly isStatus?: boolean;
 }
 
 type ProtocolErrorClass = new (remote: RemoteErrorDetails) => AnyA2ALeaseError;
@@ -81,7 +84,7 @@ const ownDomain = "a2a-protocol.org";
  * the answer names an error of A2A itself, since frameworks put generic codes beside it.
  */
 export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
-  const answer = withoutSecrets(given);
+  const answer = withStatus(withoutSecrets(given));
   const { failure, httpStatus } = answer;
   const reasons = failure?.reasons ?? [];
   const own = reasons.filter(({ domain }) => domain === undefined || domain === ownDomain);
@@ -93,7 +96,8 @@ export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
   if (named) return new named(detailsOf(answer));
   const refusal = refusalOf(answer, httpStatus);
   if (refusal) return refusal;
-  const generic = (code === undefined ? undefined : byCode.get(code)) ?? find(reasons);
+  const told = answer.isStatus ? codeOfStatus(failure?.status, answer.operation) : undefined;
+  const generic = byCode.get(code ?? told ?? 0) ?? find(reasons);
   if (generic) return new generic(detailsOf(answer));
   if (code !== undefined && code >= 100 && code <= 599) {
     // Whoever says so, it is not the agent's HTTP layer: whether the agent took the message nobody knows.
@@ -104,6 +108,12 @@ export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
   return httpStatus !== undefined && isUndecided
     ? statusError(answer, httpStatus)
     : new UnknownProtocolError(detailsOf(answer));
+}
+
+/** An answer whose status is read as its binding means it; the status of its head stands before the one in its body. */
+function withStatus(answer: ErrorAnswer): ErrorAnswer {
+  if (!answer.isStatus || !answer.failure) return answer;
+  return { ...readStatus(answer.failure), ...answer, failure: readStatus(answer.failure).failure };
 }
 
 /** An answer without the secrets that went out with its request. */
@@ -139,7 +149,9 @@ function refusalOf(answer: ErrorAnswer, status: number | undefined): AnyA2ALease
 }
 
 function statusError(answer: ErrorAnswer, status: number): HttpStatusError {
-  const { url, contentType, body, retryAfterMs } = answer;
+  const { url, contentType, retryAfterMs } = answer;
+  // An error in the middle of a stream has no body of its own.
+  const body = answer.body ?? answer.failure?.message;
   return new HttpStatusError({
     url,
     status,

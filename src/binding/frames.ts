@@ -7,6 +7,7 @@ import type { HttpResponse } from "../wire/http.ts";
 import type { SseEvent } from "../wire/sse.ts";
 import type { BindingCall, BindingOptions, BindingStream, SkippedFrames } from "./binding.ts";
 import { readJson } from "./json.ts";
+import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
 
 /** One frame of a stream: an event, or why it can't be used. */
 export type Frame =
@@ -21,6 +22,8 @@ export interface FrameContext {
   readonly options: BindingOptions;
   /** Reads the JSON of one frame as the binding writes it; throws what an error frame says. */
   readonly readFrame: (wire: unknown) => Frame;
+  /** Makes the error that an event is which is named `error` and is no frame. */
+  readonly errorOf: (failure: RemoteFailure) => unknown;
 }
 
 /** Reads an event stream with the JSON of one frame in each event (9.4.2, 11.7). */
@@ -75,11 +78,16 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
   };
 }
 
-/** An event counts by its data, whatever its name: agents name them as they like, and heartbeats hold no frame. */
-function readEvent({ data }: SseEvent, { options, readFrame }: FrameContext): Frame {
+/**
+ * An event counts by its data, whatever its name: agents name them as they like, and heartbeats hold no frame. Only one
+ * that is named an error, and is no frame, can't be a heartbeat.
+ */
+function readEvent({ name, data }: SseEvent, { options, readFrame, errorOf }: FrameContext): Frame {
   if (data === undefined) return { ok: false, reason: "found bytes that are no UTF-8" };
   const reading = readJson(data, options.limits.responseDepth);
-  return reading.ok ? readFrame(reading.value) : { ok: false, reason: reading.issue.message };
+  const frame: Frame = reading.ok ? readFrame(reading.value) : { ok: false, reason: reading.issue.message };
+  if (frame.ok || name !== "error") return frame;
+  throw errorOf(readRemoteFailure(reading.ok ? reading.value : data));
 }
 
 function withFrame({ count, first }: SkippedFrames, reason: string, { data = "" }: SseEvent): SkippedFrames {

@@ -28,3 +28,17 @@ export function readJson(text: string, maxDepth: number): JsonReading {
 function tooDeep(maxDepth: number): LimitExceededError {
   return new LimitExceededError("responseDepth", maxDepth, "deeper nesting");
 }
+
+/**
+ * Writes what leaves as JSON.
+ *
+ * @throws TypeError when it has a value that JSON can't hold.
+ */
+export function writeJson(request: object): string {
+  try {
+    return JSON.stringify(request);
+  } catch {
+    // The engine's own words would name members of the caller's values.
+    throw new TypeError("the request has a value that JSON can't hold: a cycle or a bigint");
+  }
+}

@@ -1,14 +1,16 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import { type OperationName, type Operations, operationFacts } from "../model/operations.ts";
-import { deepFreeze } from "../util/freeze.ts";
+import { deepFreeze, isRecord } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
 import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
-import { readResponse, writeRequest } from "./body.ts";
+import { readResponse, writeBindingRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
 import { errorOf } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
+import { writeJson } from "./json.ts";
+import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
 import { createSingleEventStream } from "./single-event.ts";
 
 /** A request whose answer came with a status of success. */
@@ -33,7 +35,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
   ): Promise<Accepted<O>> {
     lastId += 1;
     const id = lastId;
-    const params = writeRequest(operation, request, call.interface.tenant);
+    const params = writeBindingRequest(operation, request, call.interface.tenant);
     const response = await options.http({
       url: call.interface.url,
       method: "POST",
@@ -47,7 +49,9 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
-    if (!isSuccess(response)) throw await readErrorAnswer(operation, response, { call, options });
+    if (!isSuccess(response)) {
+      throw await readErrorAnswer(operation, response, { call, options, findFailure });
+    }
     return { operation, id, response, sent: call.headers };
   }
 
@@ -56,11 +60,11 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     accepted: Accepted<O>,
     call: BindingCall,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
-    const { operation, id, response, sent } = accepted;
-    const { value, snippet, deviations } = await readJsonAnswer(response, call, options);
-    const envelope = readEnvelope(value, id);
-    if (envelope.kind === "error")
-      throw errorOf({ operation, ...headOf(response), failure: envelope.failure, sent });
+    const { operation, id, response } = accepted;
+    const { value, snippet, deviations } = await readJsonAnswer(operation, response, { call, options });
+    // Some servers answer a deletion with no body at all.
+    const envelope = readEnvelope(value === undefined ? { id, jsonrpc: "2.0" } : value, id);
+    if (envelope.kind === "error") throw errorIn(accepted, envelope.failure);
     if (envelope.kind === "none") throw new MalformedResponseError([envelope.issue], snippet);
     const reading = readResponse(operation, envelope.result, "$.result");
     if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
@@ -82,7 +86,12 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
       const accepted = await post(operation, request, call);
       const { response } = accepted;
       if (response.mediaType === eventStreamType) {
-        return openFrames(response, { call, options, readFrame: (wire) => readFrame(wire, accepted) });
+        return openFrames(response, {
+          call,
+          options,
+          readFrame: (wire) => readFrame(wire, accepted),
+          errorOf: (failure) => errorIn(accepted, failure),
+        });
       }
       const { value, deviations } = await readOne(accepted, call);
       const message = `found ${response.mediaType || "no media type"}, wanted ${eventStreamType}`;
@@ -92,11 +101,20 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
   };
 }
 
+/** The error object of a body; a text in its place is a framework's and says nothing of A2A. */
+function findFailure(body: unknown): RemoteFailure | undefined {
+  return isRecord(body) && isRecord(body.error) ? readRemoteFailure(body.error) : undefined;
+}
+
+function errorIn({ operation, response, sent }: Accepted<OperationName>, failure: RemoteFailure) {
+  return errorOf({ operation, ...headOf(response), failure, sent });
+}
+
 /** A frame is a JSON-RPC response to the request that opened the stream; an error in it is the error of the call. */
-function readFrame(wire: unknown, { operation, id, response, sent }: Accepted<StreamingOperation>): Frame {
+function readFrame(wire: unknown, accepted: Accepted<StreamingOperation>): Frame {
+  const { operation, id } = accepted;
   const envelope = readEnvelope(wire, id);
-  if (envelope.kind === "error")
-    throw errorOf({ operation, ...headOf(response), failure: envelope.failure, sent });
+  if (envelope.kind === "error") throw errorIn(accepted, envelope.failure);
   if (envelope.kind === "none") return { ok: false, reason: textOf(envelope.issue) };
   const reading = readResponse(operation, envelope.result, "$.result");
   if (!reading.ok) return { ok: false, reason: reading.issues.map(textOf).join("; ") };
@@ -105,13 +123,4 @@ function readFrame(wire: unknown, { operation, id, response, sent }: Accepted<St
 
 function textOf({ path, message }: { readonly path: string; readonly message: string }): string {
   return `${path}: ${message}`;
-}
-
-function writeJson(request: object): string {
-  try {
-    return JSON.stringify(request);
-  } catch {
-    // The engine's own words would name members of the caller's values.
-    throw new TypeError("the request has a value that JSON can't hold: a cycle or a bigint");
-  }
 }

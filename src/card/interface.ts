@@ -15,6 +15,8 @@ import { majorMinor } from "./structure.ts";
 export interface InterfaceChoiceOptions {
   /** Bindings that the client has, by their names on a card. */
   readonly bindings: readonly string[];
+  /** Bindings that go before the order of the card, the most wanted first. @default none */
+  readonly preferredBindings?: readonly string[] | undefined;
   /** URL that the card came from; absent for a card that was handed in. */
   readonly cardUrl?: string | undefined;
 }
@@ -34,12 +36,12 @@ export type InterfaceChoice =
   | { readonly outcome: "binding"; readonly offered: readonly UnusableInterface[] };
 
 /**
- * Chooses the first entry in card order whose binding the client has, exactly, and whose protocol version is ours in
+ * Chooses the first entry, in card order or by the caller's preference, whose binding the client has, exactly, and whose protocol version is ours in
  * `Major.Minor` (8.3.2). Never a guess, never a silent fallback.
  */
 export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions): InterfaceChoice {
   const entries = judgeInterfaces(card, options);
-  const chosen = entries.find(isUsable);
+  const [chosen] = byPreference(entries.filter(isUsable), options);
   if (chosen) {
     const bad = entries.filter((item) => item.problem !== undefined);
     const deviations = bad.map(({ index, problem }) => ({
@@ -69,14 +71,24 @@ export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions
   };
 }
 
-/** Every interface of a card that could be called, in card order: what one may fail over to. */
+/** Every interface of a card that could be called, the most wanted first: what one may fail over to. */
 export function usableInterfaces(
   card: AgentCard,
   options: InterfaceChoiceOptions,
 ): readonly AgentInterface[] {
-  return judgeInterfaces(card, options)
-    .filter(isUsable)
-    .map(({ entry }) => entry);
+  return byPreference(judgeInterfaces(card, options).filter(isUsable), options).map(({ entry }) => entry);
+}
+
+/** Card order (8.3.2), unless the caller wants one binding more than another. */
+function byPreference(
+  entries: readonly JudgedInterface[],
+  { preferredBindings = [] }: InterfaceChoiceOptions,
+): readonly JudgedInterface[] {
+  const rank = ({ entry }: JudgedInterface) => {
+    const place = preferredBindings.indexOf(entry.protocolBinding);
+    return place < 0 ? preferredBindings.length : place;
+  };
+  return [...entries].sort((a, b) => rank(a) - rank(b));
 }
 
 interface JudgedInterface {
@@ -148,13 +160,19 @@ export function requireUsableUrl(card: AgentCard, cardUrl: string | undefined, d
 
 /** Whether a card and the interface chosen on it live at one origin. A card without a URL has none to share. */
 export function isSameOrigin(cardUrl: string | undefined, interfaceUrl: string): boolean {
-  if (cardUrl === undefined || !URL.canParse(interfaceUrl)) return false;
-  return new URL(cardUrl).origin === new URL(interfaceUrl).origin;
+  return cardUrl !== undefined && originOf(cardUrl) === originOf(interfaceUrl);
+}
+
+/** Origin of an interface; the address itself where a binding has addresses that are no URL, or URLs without one. */
+export function originOf(url: string): string {
+  const origin = URL.canParse(url) ? new URL(url).origin : "null";
+  return origin === "null" ? url : origin;
 }
 
 function bindingProblem(entry: AgentInterface): string {
-  if (entry.protocolBinding.toUpperCase() === "GRPC") return "the gRPC binding is not part of this door";
-  return "no such binding here";
+  if (entry.protocolBinding.toUpperCase() === "GRPC")
+    return "gRPC is not built in; a binding for it is handed in as the option bindings";
+  return "no such binding here; one is handed in as the option bindings";
 }
 
 /** What is wrong with an interface's URL. HTTP rules bind the HTTP bindings; a gRPC address is `host:port`. */

@@ -1,15 +1,18 @@
 import type { BindingCall } from "../binding/binding.ts";
-import { usableInterfaces } from "../card/interface.ts";
+import { originOf, usableInterfaces } from "../card/interface.ts";
+import { interfaceStructure } from "../card/structure.ts";
+import { CredentialOriginError } from "../errors/auth.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { defined } from "../util/freeze.ts";
+import { canonicalJson } from "../util/json.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialHeaders } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
-import type { Session } from "./session.ts";
+import { choiceOptionsOf, type Session } from "./session.ts";
 
 /** One exchange of a call, as it is carried out. */
 export interface Attempt<T> {
@@ -43,23 +46,32 @@ async function failOver<O extends OperationName, T>(
   attempt: Attempt<T>,
   failed: { readonly error: unknown; readonly first: AgentInterface },
 ): Promise<T> {
-  const { source, binding, observer } = session;
+  const { observer } = session;
   let { error } = failed;
   if (!isPassable(error, call.operation)) throw error;
-  const options = { bindings: [binding.name], cardUrl: source.url };
-  const others = usableInterfaces(publicCard(call.holder.pin), options).filter(
-    ({ url }) => url !== failed.first.url,
-  );
+  const first = structureOf(failed.first);
+  const others = usableInterfaces(publicCard(call.holder.pin), choiceOptionsOf(session))
+    .filter((other) => structureOf(other) !== first)
+    .slice(0, maxOthers);
   for (const other of others) {
     if (!isPassable(error, call.operation) || attempt.signal.aborted) break;
     observer.emit("retry", { operation: call.operation, code: error.code, with: "interface" });
     try {
       return await attemptAt(session, call, attempt, other);
     } catch (again) {
-      error = again;
+      // An interface that the credentials may not go to is none to fail over to, and says nothing of the failure.
+      if (!(again instanceof CredentialOriginError)) error = again;
     }
   }
   throw error;
+}
+
+/** A card may list thousands of addresses, and one call is no way to have them all knocked at. */
+const maxOthers = 4;
+
+/** Two entries that say the same are one interface. */
+function structureOf(entry: AgentInterface): string {
+  return canonicalJson(interfaceStructure(entry));
 }
 
 /** Whether a failed exchange may be carried out somewhere else. */
@@ -79,7 +91,7 @@ async function attemptAt<O extends OperationName, T>(
   const card = effectiveCard(pin);
   const asked = { url: target.url, purpose: "call", card, signal, ...defined({ challenge }) } as const;
   const secret = await credentialHeaders(credentials, asked);
-  const isBound = credentials.origins.includes(new URL(target.url).origin);
+  const isBound = credentials.origins.includes(originOf(target.url));
   const own = checkHeaders("headers", call.options.headers ?? {});
   const declared = declaredExtensions(pin.capabilities.extensions, options.extensions, call.requirements);
   const { firstByteMs, idleMs, firstEventMs } = options.timeouts;
@@ -104,6 +116,6 @@ function declaredExtensions(
   requirements: CardRequirements,
 ): Record<string, string> {
   const wanted = new Set([...declared, ...(requirements.extensions ?? [])]);
-  const uris = listed.filter((uri) => wanted.has(uri));
+  const uris = [...new Set(listed)].filter((uri) => wanted.has(uri));
   return uris.length === 0 ? {} : { "a2a-extensions": uris.join(",") };
 }

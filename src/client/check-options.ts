@@ -20,6 +20,7 @@ export function checkRequirements(requires: CardRequirements | undefined): void 
       throw new TypeError(`requires.${name}: wanted ${isFlag ? "true or false" : "a list of texts"}`);
     }
   }
+  checkExtensions("requires.extensions", requires?.extensions);
 }
 
 /**
@@ -58,4 +59,27 @@ export function checkNumbers(named: readonly (readonly [string, unknown])[]): vo
 export function checkChoice(name: string, found: string | undefined, wanted: readonly string[]): void {
   if (found === undefined || wanted.includes(found)) return;
   throw new TypeError(`${name}: found ${JSON.stringify(found)}, wanted ${wanted.join(" or ")}`);
+}
+
+/**
+ * Checks an option that is a list.
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkList(name: string, found: unknown): void {
+  if (found === undefined || Array.isArray(found)) return;
+  throw new TypeError(`${name}: found ${typeof found}, wanted a list`);
+}
+
+/**
+ * Checks URIs of extensions: they go out in one header, with a comma between them (3.2.6).
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkExtensions(name: string, found: unknown): void {
+  checkList(name, found);
+  const uris: readonly unknown[] = Array.isArray(found) ? found : [];
+  const wrong = uris.find((uri) => typeof uri !== "string" || !/^[\x21-\x2b\x2d-\x7e]+$/.test(uri));
+  if (wrong === undefined) return;
+  throw new TypeError(`${name}: found ${JSON.stringify(wrong)}, wanted a URI without commas and spaces`);
 }

@@ -173,11 +173,12 @@ function goOnStale(session: Session, request: CheckRequest): Promise<void> | und
 
 /** What the session's judgements depend on beside the cards. */
 export function judgeOptionsOf(session: Session, phase: DriftPhase, { compare }: LeasePolicy): JudgeOptions {
-  const { options, source, binding, clock } = session;
+  const { options, source, bindings, clock } = session;
   return {
     compare,
     acceptDigests: options.acceptDigests,
-    bindings: [binding.name],
+    bindings: bindings.names,
+    preferredBindings: bindings.preferred,
     extensions: options.extensions,
     phase,
     atMs: clock.now(),

@@ -1,4 +1,3 @@
-import { createJsonRpcBinding } from "../binding/jsonrpc.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
 import { type CardGate, createCardGate } from "../card/gate.ts";
 import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
@@ -12,6 +11,7 @@ import { type Clock, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
 import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
+import { createBindings } from "./bindings.ts";
 import { boundLedger } from "./bound-ledger.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialHeaders } from "./credentials.ts";
@@ -45,13 +45,15 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
   const scope = createScope(resolved.clock, [options.signal]);
   try {
     const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
+    const { clock, limits } = resolved;
+    const bindings = createBindings({ http, clock, limits }, resolved);
     const found = await findCard(source, resolved, http, scope.signal);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const session: Session = {
       options: resolved,
       source: found.source,
       cardKey: cardKeyOf(found.source.url),
-      binding: createJsonRpcBinding({ http, clock: resolved.clock, limits: resolved.limits }),
+      bindings,
       ledger,
       clock: resolved.clock,
       credentials: found.credentials,

@@ -1,3 +1,4 @@
+import { originOf } from "../card/interface.ts";
 import { AuthenticationError, CredentialOriginError } from "../errors/auth.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { SecurityRequirement, SecurityScheme } from "../model/security.ts";
@@ -65,7 +66,7 @@ export async function credentialHeaders(
 ): Promise<Readonly<Record<string, string>>> {
   const { credentials } = scope;
   if (credentials === undefined) return {};
-  const { origin } = new URL(request.url);
+  const origin = originOf(request.url);
   if (!scope.origins.includes(origin)) {
     if (request.challenge === undefined && !needsCredentials(request.card)) return {};
     throw new CredentialOriginError(origin, scope.origins);

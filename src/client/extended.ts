@@ -70,7 +70,7 @@ export async function readExtended(
   scope.deadline(totalMs, () => new TimeoutError(pin.interface.url, "total", totalMs));
   try {
     const answer = await attemptCall(session, call, {
-      exchange: (wire) => session.binding.call("GetExtendedAgentCard", {}, wire),
+      exchange: (wire) => session.bindings.of(wire.interface).call("GetExtendedAgentCard", {}, wire),
       signal: scope.signal,
     });
     const json = answer.wire;

@@ -37,7 +37,7 @@ export async function openStream<O extends StreamingOperation>(
   let onSilence = failSilence;
   try {
     const exchange = (wire: BindingCall) =>
-      session.binding.open(call.operation, call.request, {
+      session.bindings.of(wire.interface).open(call.operation, call.request, {
         ...wire,
         onSilence: (silence) => onSilence(silence),
       });

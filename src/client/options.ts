@@ -1,3 +1,4 @@
+import type { Binding, BindingFactory } from "../binding/binding.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
 import type { CardComparison } from "../model/drift.ts";
@@ -7,7 +8,14 @@ import type { CardRequirements } from "../model/requirements.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
-import { checkChoice, checkNumbers, checkPosture, checkRequirements } from "./check-options.ts";
+import {
+  checkChoice,
+  checkExtensions,
+  checkList,
+  checkNumbers,
+  checkPosture,
+  checkRequirements,
+} from "./check-options.ts";
 import type { Credentials } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 
@@ -35,6 +43,16 @@ export interface ClientOptions {
   readonly principal?: string;
   /** What every plan of this client needs from the card. */
   readonly requires?: CardRequirements;
+  /**
+   * Names of bindings in the order of preference, which goes before the card's own order; those that are not named come
+   * after. A name that the client has no binding for is an error. @default the order of the card
+   */
+  readonly preferredBindings?: readonly string[];
+  /**
+   * Bindings of your own, or functions that make one: for wire forms beside JSON-RPC and HTTP+JSON, or in the place of
+   * the built-in one of the same name. @default none
+   */
+  readonly bindings?: readonly (Binding | BindingFactory)[];
   /** URIs of extensions that the caller supports; those that the card lists are declared on every call. */
   readonly extensions?: readonly string[];
   /** A pin taken elsewhere; the first send is checked against it. @default a pin of the card that was read */
@@ -139,6 +157,9 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     ["cancelConfirmMs", given.cancelConfirmMs],
   ]);
   checkChoice("compare", given.compare, ["content", "structure"]);
+  checkList("preferredBindings", given.preferredBindings);
+  checkList("bindings", given.bindings);
+  checkExtensions("extensions", given.extensions);
   checkPosture(given.posture);
   checkRequirements(given.requires);
   checkChoice("lifecycle", given.lifecycle, ["enforce", "observe"]);
@@ -165,6 +186,8 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     allowedOrigins: given.allowedOrigins ?? [],
     principal: given.principal ?? "default",
     requires: given.requires ?? {},
+    preferredBindings: given.preferredBindings ?? [],
+    bindings: given.bindings ?? [],
     extensions: given.extensions ?? [],
     pin: given.pin,
     expectedDigest: given.expectedDigest,

@@ -34,7 +34,8 @@ export async function callOnce<O extends UnaryOperation, R>(
   const scope = scopeOf(session, call, budgetOf(session, call));
   const caller = createScope(session.clock, [call.options.signal, session.closed]);
   const carryOut = async () => {
-    const exchange = (wire: BindingCall) => session.binding.call(call.operation, call.request, wire);
+    const exchange = (wire: BindingCall) =>
+      session.bindings.of(wire.interface).call(call.operation, call.request, wire);
     const { answer, intent } = await pass(session, call, scope, exchange);
     return settle({ answer, intent, forceCheck: forcedCheck(session, call, scope) });
   };

@@ -1,4 +1,5 @@
-import { isSameOrigin } from "../card/interface.ts";
+import type { BindingCall } from "../binding/binding.ts";
+import { isSameOrigin, originOf } from "../card/interface.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import { joinRequirements } from "../lease/requirements.ts";
@@ -134,8 +135,8 @@ async function reach(
       send(() => {
         requirePinned(session, "SendStreamingMessage", plan.pin, requirements);
         const call = { ...callOf("SendStreamingMessage", { message }), message };
-        const exchange = (wire: Parameters<typeof session.binding.open>[2]) =>
-          session.binding.open("SendStreamingMessage", call.request, wire);
+        const exchange = (wire: BindingCall) =>
+          session.bindings.of(wire.interface).open("SendStreamingMessage", call.request, wire);
         return attemptCall(session, call, { exchange, signal });
       }),
     send: () =>
@@ -144,14 +145,14 @@ async function reach(
           ...callOf("SendMessage", { message, configuration: { returnImmediately: true } }),
           message,
         };
-        const exchange = (wire: Parameters<typeof session.binding.call>[2]) =>
-          session.binding.call("SendMessage", call.request, wire);
+        const exchange = (wire: BindingCall) =>
+          session.bindings.of(wire.interface).call("SendMessage", call.request, wire);
         return (await attemptCall(session, call, { exchange, signal })).value;
       }),
     async get(id) {
       const call = callOf("GetTask", { id });
-      const exchange = (wire: Parameters<typeof session.binding.call>[2]) =>
-        session.binding.call("GetTask", call.request, wire);
+      const exchange = (wire: BindingCall) =>
+        session.bindings.of(wire.interface).call("GetTask", call.request, wire);
       return (await attemptCall(session, call, { exchange, signal })).value;
     },
   };
@@ -198,7 +199,7 @@ function obstaclesTo(session: Session, pin: CardPin, checks: readonly ProbeCheck
   const failed = checks
     .filter(({ outcome }) => outcome === "failed")
     .map(({ name, detail }) => `${name}: ${detail}`);
-  const { origin } = new URL(pin.interface.url);
+  const origin = originOf(pin.interface.url);
   const isKnown = isHome(session, pin) || session.options.allowedOrigins.includes(origin);
   return isKnown ? failed : [...failed, `the interface is at ${origin}, not at the card's own origin`];
 }

@@ -1,5 +1,4 @@
-import type { Binding } from "../binding/binding.ts";
-import { chooseInterface, isSameOrigin } from "../card/interface.ts";
+import { chooseInterface, type InterfaceChoiceOptions, isSameOrigin } from "../card/interface.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
 import type { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -14,6 +13,7 @@ import { type Clock, isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { sha256HexOfText } from "../util/hash.ts";
 import { redactUrl } from "../util/redact.ts";
+import type { Bindings } from "./bindings.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -25,7 +25,7 @@ export interface Session {
   readonly source: CardSource;
   /** Names the agent's card in the ledger: its URL, without what may be a secret in it; `""` for one never checked. */
   readonly cardKey: string;
-  readonly binding: Binding;
+  readonly bindings: Bindings;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly credentials: CredentialScope;
@@ -85,13 +85,15 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
   });
 }
 
+/** What a session chooses an interface by. */
+export function choiceOptionsOf({ source, bindings }: Session): InterfaceChoiceOptions {
+  return { bindings: bindings.names, preferredBindings: bindings.preferred, cardUrl: source.url };
+}
+
 /** What of the card breaks the spec and could be read. */
-export function cardDeviationsOf({
-  source,
-  binding,
-  lastReading: { snapshot },
-}: Session): readonly Deviation[] {
-  const choice = chooseInterface(snapshot.card, { bindings: [binding.name], cardUrl: source.url });
+export function cardDeviationsOf(session: Session): readonly Deviation[] {
+  const { snapshot } = session.lastReading;
+  const choice = chooseInterface(snapshot.card, choiceOptionsOf(session));
   return Object.freeze([...snapshot.deviations, ...(choice.outcome === "chosen" ? choice.deviations : [])]);
 }
 

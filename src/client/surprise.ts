@@ -42,6 +42,9 @@ const surprising = [
   StreamStalledError,
 ];
 
+/** Statuses that stand for one of those errors where no body names it: of HTTP+JSON, and of what stands before it. */
+const surprisingStatuses: ReadonlySet<number> = new Set([400, 404, 405, 410, 415, 422, 501]);
+
 /**
  * Whether an error makes one ask first whether the card changed.
  *
@@ -50,7 +53,9 @@ const surprising = [
 export function isSurprise(error: unknown, knowsTask: boolean): boolean {
   if (error instanceof TaskNotFoundError) return knowsTask;
   if (error instanceof GatewayError) return [401, 403, 404].includes(error.status);
-  if (error instanceof HttpStatusError) return error.status === 404 || error.contentType === "text/html";
+  if (error instanceof HttpStatusError) {
+    return surprisingStatuses.has(error.status) || error.contentType === "text/html";
+  }
   if (error instanceof MalformedResponseError) return /^\s*<(?:!doctype|html)/i.test(error.body ?? "");
   return surprising.some((type) => error instanceof type);
 }

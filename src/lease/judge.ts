@@ -21,6 +21,8 @@ export interface JudgeOptions {
   readonly acceptDigests?: readonly string[];
   /** Bindings to choose an interface among. @default that of the pinned interface */
   readonly bindings?: readonly string[];
+  /** Bindings that go before the order of the card, the most wanted first. @default none */
+  readonly preferredBindings?: readonly string[];
   /** URL that the live card came from. */
   readonly cardUrl?: string;
   /** Extensions that the caller declares on its calls. */
@@ -112,8 +114,8 @@ function interfaceMove(
   card: AgentCard,
   options: JudgeOptions,
 ): "moved" | "version" | undefined {
-  const { bindings = [pin.interface.protocolBinding], cardUrl } = options;
-  const choice = chooseInterface(card, { bindings, cardUrl });
+  const { bindings = [pin.interface.protocolBinding], preferredBindings, cardUrl } = options;
+  const choice = chooseInterface(card, { bindings, preferredBindings, cardUrl });
   const pinned = canonicalJson(interfaceStructure(pin.interface));
   if (choice.outcome === "chosen") {
     return canonicalJson(interfaceStructure(choice.interface)) === pinned ? undefined : "moved";

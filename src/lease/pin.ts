@@ -11,8 +11,10 @@ import { deepFreeze } from "../util/freeze.ts";
 
 /** What {@link pinCard} may be told. */
 export interface PinCardOptions {
-  /** Bindings to choose an interface among, by their names on a card. @default ["JSONRPC"] */
+  /** Bindings to choose an interface among, by their names on a card. @default ["JSONRPC", "HTTP+JSON"] */
   readonly bindings?: readonly string[];
+  /** Bindings that go before the order of the card, the most wanted first. @default none */
+  readonly preferredBindings?: readonly string[];
   /** URL that the card came from; decides whether an http interface is a downgrade. */
   readonly cardUrl?: string;
   /** When the pin is taken, milliseconds since the epoch. @default now */
@@ -20,7 +22,7 @@ export interface PinCardOptions {
 }
 
 /** The bindings that the root door has. */
-export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC"]);
+export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTTP+JSON"]);
 
 /**
  * Takes a pin of a card: both digests and the facts that a plan depends on. A pure function.
@@ -33,8 +35,8 @@ export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin 
   const { json } = read;
   const typed = read.card();
   const digests = digestsOf(json, typed);
-  const { bindings = builtInBindings, cardUrl } = options;
-  const choice = requireInterface(typed, { bindings, cardUrl }, digests.digest);
+  const { bindings = builtInBindings, preferredBindings, cardUrl } = options;
+  const choice = requireInterface(typed, { bindings, preferredBindings, cardUrl }, digests.digest);
   return pinSnapshot(
     { json, card: typed, ...digests },
     choice.interface,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readResponse, writeRequest } from "../../src/binding/body.ts";
+import { readResponse, writeBindingRequest } from "../../src/binding/body.ts";
 import type { OperationName, Operations } from "../../src/model/operations.ts";
 import { operationFacts } from "../../src/model/operations.ts";
 
@@ -64,25 +64,25 @@ describe("a request", () => {
   const operations = Object.keys(operationFacts) as OperationName[];
 
   test.each(operations)("of %s keeps every member that the spec names", (operation) => {
-    expect(writeRequest(operation, everything[operation], undefined)).toEqual(everything[operation]);
+    expect(writeBindingRequest(operation, everything[operation], undefined)).toEqual(everything[operation]);
   });
 
   test.each(operations)("of %s has the tenant of the interface, and only where it has one", (operation) => {
-    expect(writeRequest(operation, everything[operation], "acme")).toEqual({
+    expect(writeBindingRequest(operation, everything[operation], "acme")).toEqual({
       tenant: "acme",
       ...everything[operation],
     });
-    expect(writeRequest(operation, everything[operation], "")).not.toHaveProperty("tenant");
+    expect(writeBindingRequest(operation, everything[operation], "")).not.toHaveProperty("tenant");
   });
 
   test.each(operations)("of %s has no member that the spec does not name, at any depth", (operation) => {
     const stuffed = stuff(everything[operation]) as never;
-    expect(writeRequest(operation, stuffed, undefined)).toEqual(everything[operation]);
+    expect(writeBindingRequest(operation, stuffed, undefined)).toEqual(everything[operation]);
   });
 
   test("has no member that is undefined", () => {
     const request = { id: "t1", historyLength: undefined } as never;
-    expect(Object.keys(writeRequest("GetTask", request, undefined))).toEqual(["id"]);
+    expect(Object.keys(writeBindingRequest("GetTask", request, undefined))).toEqual(["id"]);
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe("a request", () => {
     ],
   ])("with the part %j is refused by name", (part, text) => {
     const bad = { message: { ...message, parts: [{ text: "ok" }, part] } } as never;
-    expect(() => writeRequest("SendMessage", bad, undefined)).toThrow(new TypeError(text));
+    expect(() => writeBindingRequest("SendMessage", bad, undefined)).toThrow(new TypeError(text));
   });
 
   /** Puts a member that no spec names into every object but the free-form ones. */

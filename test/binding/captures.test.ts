@@ -1,8 +1,11 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { StreamingOperation, UnaryOperation } from "../../src/binding/binding.ts";
+import { isA2ALeaseError } from "../../src/errors/any.ts";
 import { collect, thrownBy } from "../wire/answers.ts";
 import { readCapture, readExchange, readRecording, readSection, replay, replayBody } from "./captures.ts";
-import { createRig, type SeenCall } from "./rig.ts";
+import { createRestRig } from "./http-json-rig.ts";
+import { createRig, json, type SeenCall } from "./rig.ts";
 
 const requests = {
   SendMessage: { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] } },
@@ -231,4 +234,80 @@ test("a2ajs-1.3.0 in its layer for older clients answers in 0.3, which is said",
   const body = replayBody(readRecording("a2ajs-1.3.0-compat-message-send"));
   const error = await thrownBy(call("SendMessage", body));
   expect(String(error)).toContain("A2A 0.3");
+});
+
+describe("what a2ajs-1.3.0 answered in A2A 1.0 over HTTP+JSON", () => {
+  const section = (heading: string) => {
+    const { status, headers, body } = readExchange(readSection("a2ajs-1.3.0-REST", heading));
+    return createRestRig(() => new Response(body, { status, headers }));
+  };
+
+  test.each([
+    ["REST POST /message:send (application/a2a+json)", "task"],
+    ["REST POST /message:send (application/json)", "message"],
+  ])("to %s is a %s", async (heading, kind) => {
+    const rig = section(heading);
+    const { value, deviations } = await rig.binding.call("SendMessage", requests.SendMessage, rig.call());
+    expect({ kinds: Object.keys(value), deviations }).toEqual({ kinds: [kind], deviations: [] });
+  });
+
+  test("to a streamed message is a stream of four events", async () => {
+    const rig = section("REST stream");
+    const stream = await rig.binding.open("SendStreamingMessage", requests.SendStreamingMessage, rig.call());
+    const { items, error } = await collect(stream.events);
+    expect({ kinds: kindsOf(items), error, skipped: stream.skipped, deviations: stream.deviations }).toEqual({
+      kinds: ["task", "statusUpdate", "artifactUpdate", "statusUpdate"],
+      error: undefined,
+      skipped: { count: 0 },
+      deviations: [],
+    });
+  });
+
+  test.each([
+    ["REST GET /tasks/nope", "TASK_NOT_FOUND", 404],
+    ["REST no version header", "VERSION_NOT_SUPPORTED", 400],
+  ])("to %s is a typed error", async (heading, code, httpStatus) => {
+    const rig = section(heading);
+    const error = await thrownBy(rig.binding.call("GetTask", requests.GetTask, rig.call()));
+    expect(error).toMatchObject({ code, httpStatus });
+  });
+});
+
+describe("what was recorded of JSON-RPC, sent where HTTP+JSON was asked for,", () => {
+  const names = readdirSync(new URL("captures", import.meta.url))
+    .map((file) => file.replace(/\.txt$/, ""))
+    .filter((name) => !/REST|lifecycle|compat/.test(name));
+
+  test.each(names)("is no success: %s", async (name) => {
+    const { status, headers, body } = readCapture(name);
+    for (const operation of [
+      "SendMessage",
+      "GetTask",
+      "ListTasks",
+      "ListTaskPushNotificationConfigs",
+    ] as const) {
+      const rig = createRestRig(() => new Response(body, { status, headers }));
+      const error = await thrownBy(rig.binding.call(operation, requests[operation] as never, rig.call()));
+      expect(isA2ALeaseError(error)).toBe(true);
+    }
+    const rig = createRestRig(() => new Response(body, { status, headers }));
+    const opening = rig.binding.open("SubscribeToTask", requests.SubscribeToTask, rig.call());
+    const items = await opening.then(
+      async ({ events }) => (await collect(events)).items,
+      () => [],
+    );
+    expect(items).toEqual([]);
+  });
+
+  test("in the older form of HTTP+JSON is no success either", async () => {
+    // A2A 0.3 wrapped a message as msg, and its tasks had lower-case states and kinds.
+    for (const older of [
+      { msg: { messageId: "m" } },
+      { kind: "task", id: "t1", status: { state: "completed" } },
+    ]) {
+      const rig = createRestRig(() => json(older));
+      const error = await thrownBy(rig.binding.call("SendMessage", requests.SendMessage, rig.call()));
+      expect(error).toMatchObject({ code: "MALFORMED_RESPONSE" });
+    }
+  });
 });

@@ -312,3 +312,14 @@ test("any frames in any chunks are events or a typed error, and leave nothing be
     { numRuns: 500 },
   );
 });
+
+test.each([
+  ["a text", "event: error\ndata: boom\n\n", "boom"],
+  ["an object that is no envelope", 'event: error\ndata: {"message":"boom"}\n\n', "boom"],
+])("an event that is named an error and holds %s fails the stream", async (_what, frame, words) => {
+  const { stream } = await subscribe(({ body }) => events(result(body.id, working), frame));
+  const { items, error } = await collect(stream.events);
+  expect(items).toEqual([working]);
+  expect(error).toMatchObject({ code: "UNKNOWN_PROTOCOL_ERROR" });
+  expect(String(error)).toContain(words);
+});

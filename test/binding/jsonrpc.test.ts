@@ -112,6 +112,32 @@ describe("an answer", () => {
     });
   });
 
+  test.each<[string, (seen: SeenCall) => Response, readonly string[]]>([
+    ["null", (seen) => answerTo(seen, null), []],
+    ["an empty object", (seen) => answerTo(seen, {}), []],
+    ["no result", ({ body }) => json({ jsonrpc: "2.0", id: body.id }), ["missing-result"]],
+    ["204", () => new Response(null, { status: 204 }), ["missing-result"]],
+    ["an empty body", () => json(""), ["missing-result"]],
+  ])("to a deletion may be %s", async (_what, answer, deviations) => {
+    const rig = createRig(answer);
+    const request = { taskId: "t1", id: "p1" };
+    const given = await rig.binding.call("DeleteTaskPushNotificationConfig", request, rig.call());
+    expect(given.value).toBe(null);
+    expect(given.deviations.map(({ kind }) => kind)).toEqual(deviations);
+  });
+
+  test("to a deletion may be no page and no error", async () => {
+    for (const [answer, code] of [
+      [() => json("<html>log in</html>", 200, { "content-type": "text/html" }), "HTTP_STATUS"],
+      [({ body }: SeenCall) => json(failure(body.id, { code: -32001, message: "gone" })), "TASK_NOT_FOUND"],
+    ] as const) {
+      const rig = createRig(answer);
+      const request = { taskId: "t1", id: "p1" };
+      const calling = rig.binding.call("DeleteTaskPushNotificationConfig", request, rig.call());
+      expect(await thrownBy(calling)).toMatchObject({ code });
+    }
+  });
+
   test("to another request is refused", async () => {
     expect(await thrownBy(getTask(() => json(result(99, task("TASK_STATE_WORKING")))))).toMatchObject({
       code: "MALFORMED_RESPONSE",

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { chooseInterface, isSameOrigin, requireInterface } from "../../src/card/interface.ts";
+import {
+  chooseInterface,
+  isSameOrigin,
+  requireInterface,
+  usableInterfaces,
+} from "../../src/card/interface.ts";
 import { shapeCard } from "../../src/card/parse.ts";
 import { CardInvalidError, NoSupportedInterfaceError, ProtocolVersionError } from "../../src/errors/card.ts";
 import type { JsonObject } from "../../src/model/schema.ts";
@@ -83,6 +88,26 @@ describe("the interface that is called", () => {
     ]);
   });
 
+  test("is one of the binding that the caller prefers, wherever it stands, else the first in card order", () => {
+    const card = cardWith(
+      endpoint({ url: "https://agent.example/a" }),
+      endpoint({ url: "https://agent.example/b", protocolBinding: "HTTP+JSON" }),
+      endpoint({ url: "https://agent.example/c", protocolBinding: "HTTP+JSON" }),
+      endpoint({ url: "https://agent.example/d", protocolBinding: "urn:x" }),
+    );
+    const bindings = ["JSONRPC", "HTTP+JSON", "urn:x"];
+    const order = (...preferredBindings: readonly string[]) =>
+      usableInterfaces(card, { bindings, preferredBindings, cardUrl }).map(({ url }) => url.at(-1));
+    expect([order(), order("HTTP+JSON"), order("urn:x", "HTTP+JSON"), order("http+json", "GRPC")]).toEqual([
+      ["a", "b", "c", "d"],
+      ["b", "c", "a", "d"],
+      ["d", "b", "c", "a"],
+      ["a", "b", "c", "d"],
+    ]);
+    const choice = chooseInterface(card, { bindings, preferredBindings: ["HTTP+JSON"], cardUrl });
+    expect(choice).toMatchObject({ outcome: "chosen", index: 1 });
+  });
+
   test("stands beside a gRPC address, which is no URL and need not be one", () => {
     const card = cardWith(endpoint({ url: "agent.example:443", protocolBinding: "GRPC" }), endpoint());
     expect(chooseInterface(card, options)).toMatchObject({ outcome: "chosen", index: 1, deviations: [] });
@@ -132,11 +157,14 @@ describe("no interface can be called", () => {
     expect(error).toBeInstanceOf(NoSupportedInterfaceError);
     expect(error).toMatchObject({
       offered: [
-        { ...card.supportedInterfaces[0], problem: "the gRPC binding is not part of this door" },
+        {
+          ...card.supportedInterfaces[0],
+          problem: "gRPC is not built in; a binding for it is handed in as the option bindings",
+        },
         {
           ...card.supportedInterfaces[1],
           url: "https://agent.example/x?api_key=***",
-          problem: "no such binding here",
+          problem: "no such binding here; one is handed in as the option bindings",
         },
       ],
       supported: ["JSONRPC"],

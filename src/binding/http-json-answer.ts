@@ -1,0 +1,72 @@
+import { MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
+import type { OperationName, Operations } from "../model/operations.ts";
+import { isRecord } from "../util/freeze.ts";
+import { isAnsweredWithNothing } from "./answer.ts";
+import { type BodyReading, readResponse } from "./body.ts";
+import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
+import { findStatus } from "./rpc-status.ts";
+
+/** What a body of HTTP+JSON under a status of success says, or one event of a stream. */
+export type HttpJsonReading<T> =
+  | { readonly kind: "error"; readonly failure: RemoteFailure }
+  | { readonly kind: "answer"; readonly reading: BodyReading<T> };
+
+/** Members by which an answer is known; of those that may be empty, none at all. */
+const members: { readonly [O in OperationName]: readonly string[] } = {
+  SendMessage: ["task", "message"],
+  SendStreamingMessage: ["task", "message", "statusUpdate", "artifactUpdate"],
+  GetTask: ["id", "status", "task"],
+  ListTasks: ["tasks"],
+  CancelTask: ["id", "status", "task"],
+  SubscribeToTask: ["task", "message", "statusUpdate", "artifactUpdate"],
+  CreateTaskPushNotificationConfig: ["url"],
+  GetTaskPushNotificationConfig: ["url"],
+  ListTaskPushNotificationConfigs: ["configs"],
+  DeleteTaskPushNotificationConfig: [],
+  GetExtendedAgentCard: ["name", "supportedInterfaces"],
+};
+
+/**
+ * Reads the bare answer of HTTP+JSON (11.4, 11.7). An error counts wherever it comes, under a status of success too,
+ * since half of the operations could be answered with an object that says nothing.
+ */
+export function readHttpJson<O extends OperationName>(
+  operation: O,
+  wire: unknown,
+): HttpJsonReading<Operations[O]["response"]> {
+  const failure = failureIn(operation, wire);
+  if (failure) return { kind: "error", failure };
+  if (isRecord(wire) && Object.hasOwn(wire, "jsonrpc")) {
+    const issue = { path: "$.jsonrpc", message: "found an answer of JSON-RPC, wanted one of HTTP+JSON" };
+    return { kind: "answer", reading: { ok: false, issues: [issue] } };
+  }
+  const isNothing = isAnsweredWithNothing(operation) && wire === undefined;
+  return { kind: "answer", reading: readResponse(operation, isNothing ? {} : wire, "$") };
+}
+
+function failureIn(operation: OperationName, wire: unknown): RemoteFailure | undefined {
+  if (!isRecord(wire) || members[operation].some((name) => isSet(wire, name))) return undefined;
+  const status = findStatus(wire);
+  if (status) return status;
+  return wire.error === undefined || wire.error === null ? undefined : readRemoteFailure(wire.error);
+}
+
+/** A status has a message too, and there it is a text. */
+function isSet(wire: Record<string, unknown>, name: string): boolean {
+  const value = Object.hasOwn(wire, name) ? wire[name] : undefined;
+  return value !== undefined && value !== null && !(name === "message" && typeof value === "string");
+}
+
+/** The answer of a reading, or its issues as the error that they are. */
+export function requireReading<T>(
+  reading: BodyReading<T>,
+  snippet: string,
+): Extract<BodyReading<T>, { ok: true }> {
+  if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
+  return reading;
+}
+
+/** An issue in one line. */
+export function issueText({ path, message }: ResponseIssue): string {
+  return `${path}: ${message}`;
+}
