@@ -6,6 +6,7 @@ import { type CardSnapshot, snapshotCard } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
 import { CardInvalidError } from "../errors/card.ts";
 import { boundLedger } from "../ledger/bound.ts";
+import { cardKeyOf } from "../ledger/card-key.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { createScope } from "../util/abort.ts";
@@ -18,7 +19,7 @@ import { type CredentialScope, credentialHeaders } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
-import { cardKeyOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 
 /**

@@ -179,8 +179,8 @@ export class TaskHandle {
   }
 
   /**
-   * Sends the next message of this task, after a check of the card. Throws TaskTerminalError when the task is over; nothing was sent then. CardDriftError, LeaseUnverifiableError and
-   * RequirementUnmetError likewise. SendOutcomeUnknownError when no usable answer came back.
+   * Sends the next message of this task, after a check of the card. Throws as `client.sendMessage` does, and
+   * TaskTerminalError when the task is over; nothing was sent then.
    */
   sendMessage(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
     return this.#actions.send(this.#entry, input, options);

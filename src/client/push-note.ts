@@ -1,3 +1,4 @@
+import { calleeOf } from "../ledger/callee.ts";
 import { changeRecord } from "../ledger/change.ts";
 import { emptyInbox } from "../ledger/inbox.ts";
 import { inboxKey, pushKey } from "../ledger/ledger.ts";
@@ -6,7 +7,6 @@ import type { InboxRecord } from "../model/push-record.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
-import { calleeOf } from "./callee.ts";
 import type { PreparedPush } from "./push-input.ts";
 import type { Session } from "./session.ts";
 
