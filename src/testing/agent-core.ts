@@ -2,10 +2,11 @@ import { withSignal } from "../util/abort.ts";
 import { isRecord } from "../util/freeze.ts";
 import { answer, errorInfo, type Reply } from "./answers.ts";
 import { type CardDesk, httpDate } from "./card-desk.ts";
-import type { ReadCall } from "./dialect.ts";
+import type { Dialect, ReadCall, WireError } from "./dialect.ts";
 import type { EventSink } from "./event-sink.ts";
 import type { AgentHandler, AgentOutcome, AgentRequest } from "./exchange.ts";
 import { createHonestAgent } from "./honest.ts";
+import { createHttpJson } from "./http-json.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { type Exchange, perform } from "./perform.ts";
@@ -39,6 +40,15 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
   const accepted = (messageId: string) => void parts.acceptedMessageIds.push(messageId);
   const honest = createHonestAgent(desk, () => settings().endStreamsOnQuestion, accepted);
   const counts = new Map<Scripted, number>();
+  const restForms = options.restPaths.map((path) => [path, createHttpJson(path, settings)] as const);
+
+  /** The wire form that is spoken at a path. */
+  function dialectAt(path: string): Dialect | undefined {
+    if (options.rpcPaths.includes(path)) return jsonRpc;
+    return restForms.find(([base]) => path === base || path.startsWith(`${base}/`))?.[1];
+  }
+
+  const isRest = (path: string) => ![undefined, jsonRpc].includes(dialectAt(path));
 
   async function scripted(
     kinds: readonly Scripted[],
@@ -77,7 +87,8 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
   }
 
   async function call(request: AgentRequest, entry: OpenEntry): Promise<AgentOutcome> {
-    const read = jsonRpc.read(request);
+    const dialect = dialectAt(new URL(request.url).pathname);
+    const read: ReadCall = dialect?.read(request) ?? { kind: "absent", status: 404, headers: {} };
     const operation = read.kind === "call" ? read.call.operation : undefined;
     if (read.kind === "call") {
       entry.operation = read.call.operation;
@@ -85,9 +96,9 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
     }
     rotations.byRequest(["request", "call", ...(operation === undefined ? [] : [operation])]);
     const base = exchangeOf(request);
-    const refusal = refuse(request, read);
+    const refusal = refuse(request, read, dialect);
     if (refusal) return perform(refusal, base);
-    if (read.kind !== "call") return perform(answer.http(400), base);
+    if (read.kind !== "call" || !dialect) return perform(answer.http(400), base);
     const kinds: Scripted[] = isOperationName(read.call.operation) ? [read.call.operation, "call"] : ["call"];
     const reply = await scripted(kinds, request, entry);
     const { capabilities } = cards.current();
@@ -98,7 +109,7 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
     };
     return perform(reply, {
       ...base,
-      wire: { call: read.call, dialect: jsonRpc },
+      wire: { call: read.call, dialect },
       honest: () => honest(honestCall),
       accept() {
         const { message } = params;
@@ -109,24 +120,24 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
   }
 
   /** What stands between the network and the agent: path, method, token, envelope, version. */
-  function refuse(request: AgentRequest, read: ReadCall): Reply | undefined {
-    const url = new URL(request.url);
-    if (!options.rpcPaths.includes(url.pathname)) {
-      return answer.http(404, "Not Found", { "content-type": "text/plain" });
+  function refuse(request: AgentRequest, read: ReadCall, dialect: Dialect | undefined): Reply | undefined {
+    if (read.kind === "absent" || !dialect) {
+      const { status, headers } = read.kind === "absent" ? read : { status: 404, headers: {} };
+      const text = status === 404 ? "Not Found" : "";
+      return answer.http(status, text, { ...(text ? { "content-type": "text/plain" } : {}), ...headers });
     }
-    if (request.method !== "POST") return answer.http(405, "", { allow: "POST" });
+    const refused = (id: unknown, error: WireError, status = dialect.errorStatus(error.code)) =>
+      answer.http(status, dialect.error(id, error, status), { "content-type": dialect.mediaType });
     if (!bears(request, settings().bearer)) return unauthorized(request);
-    if (read.kind === "unreadable") {
-      return answer.http(200, jsonRpc.error(read.id, read.error), { "content-type": "application/json" });
-    }
-    const version = request.headers["a2a-version"] || url.searchParams.get("A2A-Version") || "0.3";
+    if (read.kind === "unreadable") return refused(read.id, read.error, read.httpStatus);
+    const asked = new URL(request.url).searchParams.get("A2A-Version");
+    const version = request.headers["a2a-version"] || asked || "0.3";
     if (version === "1.0") return undefined;
-    const error = {
+    return refused(read.call.id, {
       code: -32009,
       message: `The requested A2A protocol version '${version}' is not supported. Supported versions: 1.0`,
       data: errorInfo(-32009),
-    };
-    return answer.http(200, jsonRpc.error(read.call.id, error), { "content-type": "application/json" });
+    });
   }
 
   function exchangeOf(request: AgentRequest): Exchange {
@@ -139,8 +150,11 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
   }
 
   return async (request) => {
-    const isForeign = new URL(request.url).origin !== request.baseUrl;
-    const kind = isForeign ? "foreign" : request.method === "GET" ? "card" : "call";
+    const { origin, pathname } = new URL(request.url);
+    const isForeign = origin !== request.baseUrl;
+    const isCard =
+      request.method === "GET" && (options.cardPaths.includes(request.path) || !isRest(pathname));
+    const kind = isForeign ? "foreign" : isCard ? "card" : "call";
     const entry = transcript.open(request, kind);
     parts.pending.add(request);
     try {

@@ -35,7 +35,7 @@ export type Reply =
       readonly code: number;
       readonly message: string;
       readonly data: unknown;
-      readonly httpStatus: number;
+      readonly httpStatus: number | undefined;
     }
   | {
       readonly reply: "http";
@@ -80,7 +80,7 @@ function error(
   code: number,
   message: string,
   data: unknown = errorInfo(code),
-  { httpStatus = 200 }: { readonly httpStatus?: number } = {},
+  { httpStatus }: { readonly httpStatus?: number } = {},
 ): Reply {
   return Object.freeze({ reply: "error", code, message, data: data ?? undefined, httpStatus });
 }
@@ -126,8 +126,9 @@ export const answer = Object.freeze({
         typeof message === "object" && "parts" in message ? message : { parts: partsOf(message as Content) },
     }),
   /**
-   * An error in the binding's envelope, with HTTP 200 unless `httpStatus` says otherwise. Without `data` the codes
-   * of the spec carry their ErrorInfo; `null` leaves it out.
+   * An error in the binding's envelope, named by its JSON-RPC code over HTTP+JSON too. Its HTTP status is the one of
+   * the binding (200 over JSON-RPC, that of 5.4 over HTTP+JSON) unless `httpStatus` says otherwise. Without `data` the
+   * codes of the spec carry their ErrorInfo; `null` leaves it out.
    */
   error,
   /** Exactly this HTTP answer. */

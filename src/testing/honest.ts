@@ -3,6 +3,7 @@ import { isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { isRecord } from "../util/freeze.ts";
 import { answer, type Reply } from "./answers.ts";
+import type { DeleteAnswer } from "./dialect.ts";
 import { listTasks } from "./list-tasks.ts";
 import type { TaskDesk } from "./task-desk.ts";
 import { followTask, nextSettled, type TaskFeed } from "./task-feed.ts";
@@ -13,6 +14,9 @@ export interface LiveReply {
   readonly reply: "live";
   readonly feed: TaskFeed;
 }
+
+/** What only the honest agent answers with. */
+export type OwnReply = LiveReply | { readonly reply: "deleted"; readonly form: DeleteAnswer };
 
 /** A call that the honest agent is to answer. */
 export interface HonestCall {
@@ -28,7 +32,7 @@ export interface Effect {
   /** Whether the call was turned down, and so did nothing. */
   readonly isRefusal: boolean;
   /** The true answer; a blocking send has it only later. */
-  truth(): Promise<Reply | LiveReply>;
+  truth(): Promise<Reply | OwnReply>;
   /** Lets go of an answer that nobody will read. */
   drop(): void;
 }
@@ -158,7 +162,7 @@ export function createHonestAgent(
   };
 }
 
-function effectOf(reply: Reply | LiveReply): Effect {
+function effectOf(reply: Reply | OwnReply): Effect {
   return {
     isRefusal: reply.reply === "error",
     truth: async () => reply,

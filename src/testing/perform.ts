@@ -4,7 +4,7 @@ import type { CardLike, Reply } from "./answers.ts";
 import type { Dialect, WireCall } from "./dialect.ts";
 import { createEventSink, type EventSink } from "./event-sink.ts";
 import type { AgentAnswer, AgentOutcome, AgentRequest } from "./exchange.ts";
-import type { Effect, LiveReply } from "./honest.ts";
+import type { Effect, OwnReply } from "./honest.ts";
 import { type StreamTarget, streamFeed, streamItems } from "./stream-out.ts";
 
 /** One request under way, with all that a reply can need. */
@@ -52,7 +52,7 @@ export async function perform(reply: Reply, exchange: Exchange, effect?: Effect)
 
 /** Writes a reply in the exchange's wire form. */
 export function render(
-  reply: Reply | LiveReply,
+  reply: Reply | OwnReply,
   exchange: Exchange,
   limit: { readonly endAfterEvents?: number; readonly end: "close" | "cut" | "silence" },
 ): Promise<AgentOutcome> | AgentOutcome {
@@ -74,12 +74,19 @@ export function render(
   const { call, dialect } = wire;
   switch (reply.reply) {
     case "result":
-      return json(dialect.result(call.id, reply.value), 200);
-    case "error":
-      return json(dialect.error(call.id, reply), reply.httpStatus);
+      return json(dialect, dialect.result(call.id, reply.value), 200);
+    case "error": {
+      const { httpStatus = dialect.errorStatus(reply.code) } = reply;
+      return json(dialect, dialect.error(call.id, reply, httpStatus), httpStatus);
+    }
+    case "deleted": {
+      const { status, body } = dialect.deleted(call.id, reply.form);
+      const headers: Record<string, string> = body === "" ? {} : { "content-type": dialect.mediaType };
+      return { kind: "answer", status, headers, body };
+    }
     case "message": {
       const message = { messageId: exchange.nextId("agent-message"), role: "ROLE_AGENT", ...reply.message };
-      if (!isStreaming(call)) return json(dialect.result(call.id, { message }), 200);
+      if (!isStreaming(call)) return json(dialect, dialect.result(call.id, { message }), 200);
       return openStream(exchange, wire, (target) => streamItems([{ message }], {}, target));
     }
     case "stream":
@@ -100,8 +107,8 @@ function isStreaming({ operation }: WireCall): boolean {
   return operation === "SendStreamingMessage" || operation === "SubscribeToTask";
 }
 
-function json(body: string, status: number): AgentAnswer {
-  return { kind: "answer", status, headers: { "content-type": "application/json" }, body };
+function json({ mediaType }: Dialect, body: string, status: number): AgentAnswer {
+  return { kind: "answer", status, headers: { "content-type": mediaType }, body };
 }
 
 function openStream(

@@ -1,3 +1,5 @@
+import type { DeleteAnswer } from "./dialect.ts";
+
 /** What can be changed on a scripted agent at any time. */
 export interface AgentSettings {
   /** Token that every call must bear; without it the answer is 401. @default none is asked for */
@@ -30,6 +32,17 @@ export interface AgentSettings {
    * the agent said with a status moves there when the next status comes. @default "all"
    */
   readonly history?: "all" | "caller" | "none";
+  /** HTTP+JSON: methods that `:subscribe` takes. The spec's prose says POST, its proto GET. @default both */
+  readonly subscribeMethods?: readonly ("GET" | "POST")[];
+  /** HTTP+JSON: answer to `:subscribe` by a method that it does not take. @default 405 */
+  readonly refusedMethodStatus?: 404 | 405;
+  /** HTTP+JSON: media type of answers that are no stream. @default "application/a2a+json" */
+  readonly restMediaType?: string;
+  /**
+   * Answer to a deleted push configuration: over HTTP+JSON 204, 200 with an empty body, or `{}`; over JSON-RPC the
+   * result is `{}` for `"object"`, and null else. @default "object"
+   */
+  readonly deleteAnswer?: "no-content" | "empty" | "object";
 }
 
 /** The settings with nothing left out. */
@@ -49,11 +62,17 @@ export const defaultSettings: ResolvedSettings = Object.freeze({
   endStreamsOnQuestion: false,
   timestamps: true,
   history: "all",
+  subscribeMethods: Object.freeze(["GET", "POST"] as const),
+  refusedMethodStatus: 405,
+  restMediaType: "application/a2a+json",
+  deleteAnswer: "object",
 });
 
 const choices = Object.freeze({
   etag: ["content", "weak-version", "none"],
   history: ["all", "caller", "none"],
+  deleteAnswer: ["no-content", "empty", "object"] satisfies DeleteAnswer[],
+  refusedMethodStatus: [404, 405],
 } as const);
 
 /**
@@ -66,8 +85,8 @@ export function changeSettings(settings: ResolvedSettings, changes: AgentSetting
     if (!Object.hasOwn(defaultSettings, name)) throw new TypeError(`unknown option ${name}`);
   }
   const changed = { ...settings, ...changes };
-  for (const name of ["etag", "history"] as const) {
-    const values: readonly string[] = choices[name];
+  for (const name of ["etag", "history", "deleteAnswer", "refusedMethodStatus"] as const) {
+    const values: readonly unknown[] = choices[name];
     if (values.includes(changed[name])) continue;
     throw new TypeError(`${name} must be one of ${values.join(", ")}, found ${changed[name]}`);
   }

@@ -7,6 +7,9 @@ export const defaultAgentUrl = "https://agent.example";
 /** Path that a scripted agent answers calls on, unless it is told otherwise. */
 export const defaultRpcPath = "/rpc";
 
+/** Base path of a scripted agent's HTTP+JSON routes, unless it is told otherwise. */
+export const defaultRestPath = "/rest";
+
 /**
  * A valid A2A 1.0 card: JSON-RPC at `https://agent.example/rpc`, streaming, text in and out, one skill `summarize`.
  * The given members, known to the spec or not, replace those of the same name whole.

@@ -10,7 +10,10 @@ export interface TranscriptEntry {
   readonly step: number;
   /** Wall time on the agent's clock when it arrived, in milliseconds. */
   readonly at: number;
-  /** A card read (every GET), a call (every POST), or a request for another origin, which nobody answers. */
+  /**
+   * A card read (a GET that no HTTP+JSON route can be at), a call (every other request), or a request for another
+   * origin, which nobody answers.
+   */
   readonly kind: "card" | "call" | "foreign";
   /** HTTP method. */
   readonly method: string;
@@ -20,9 +23,9 @@ export interface TranscriptEntry {
   readonly path: string;
   /** Headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Method named in the call, as it was sent. */
+  /** Operation that was called: the method as it was sent, or what its HTTP+JSON route stands for. */
   readonly operation?: string;
-  /** Parameters of the call, as they were sent. */
+  /** Parameters of the call, as they were sent; over HTTP+JSON with those of the path and the query. */
   readonly params?: unknown;
   /** Card reads: whether the request named no validator, so that only a whole card answers it. */
   readonly fullRead?: boolean;
