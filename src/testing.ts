@@ -16,7 +16,16 @@ export {
 export { type Frame, frame, type StreamItem } from "./testing/frames.ts";
 export type { AgentFetch } from "./testing/in-process.ts";
 export type { AgentListener } from "./testing/loopback.ts";
+export {
+  createLoopbackReceiver,
+  type LoopbackReceiver,
+  type LoopbackReceiverOptions,
+  type ReceivedRequest,
+  type WebHandler,
+} from "./testing/loopback-receiver.ts";
 export type { ScriptedAgentOptions } from "./testing/options.ts";
+export type { PushAttempt } from "./testing/push-sender.ts";
+export type { OutgoingPush, PushBehaviour } from "./testing/push-settings.ts";
 export type { RotationMoment } from "./testing/rotations.ts";
 export type { Behaviour, Handler, Scripted, ScriptedParams, ScriptedRequest } from "./testing/script-book.ts";
 export { createScriptedAgent, type ScriptedAgent } from "./testing/scripted-agent.ts";

@@ -103,9 +103,12 @@ export function createAgentCore(parts: AgentParts): AgentHandler {
     const reply = await scripted(kinds, request, entry);
     const { capabilities } = cards.current();
     const { params } = read.call;
+    const { extendedCard, deleteAnswer } = settings();
     const honestCall = {
       ...{ operation: read.call.operation, params, signal: request.signal },
       capabilities: isRecord(capabilities) ? capabilities : {},
+      extendedCard: extendedCard && cards.moved(extendedCard, request),
+      deleteAnswer,
     };
     return perform(reply, {
       ...base,

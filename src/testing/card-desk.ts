@@ -16,6 +16,8 @@ export interface CardDesk {
   current(): AgentCard;
   /** Puts the next card in force, as of a wall time in milliseconds. */
   rotate(next: NextCard, atMs: number): void;
+  /** A card with its interfaces where the caller of a request knows them to be. */
+  moved(card: CardLike, request: AgentRequest): unknown;
   /** Answers a card read, honestly as far as the settings let it. */
   serve(request: AgentRequest, card?: CardLike): AgentAnswer;
 }
@@ -35,6 +37,7 @@ export function createCardDesk(
       card = (typeof next === "function" ? next(card) : next) as AgentCard;
       changedAtMs = atMs;
     },
+    moved: (moving, { baseUrl }) => moveInterfaces(moving, agentUrl, baseUrl),
     serve(request, served: CardLike = card) {
       const given = settings();
       const json = JSON.stringify(moveInterfaces(served, agentUrl, request.baseUrl), null, given.indent);

@@ -3,29 +3,12 @@ import { isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { isRecord } from "../util/freeze.ts";
 import { answer, type Reply } from "./answers.ts";
-import type { DeleteAnswer } from "./dialect.ts";
+import type { HonestCall, LiveReply, OwnReply } from "./honest-call.ts";
 import { listTasks } from "./list-tasks.ts";
+import { keepConfig, problemOfConfig, pushOperation } from "./push-operations.ts";
 import type { TaskDesk } from "./task-desk.ts";
-import { followTask, nextSettled, type TaskFeed } from "./task-feed.ts";
+import { followTask, nextSettled } from "./task-feed.ts";
 import { type TaskRecord, trimHistory } from "./task-record.ts";
-
-/** An event stream of one task; what honest streaming answers with. */
-export interface LiveReply {
-  readonly reply: "live";
-  readonly feed: TaskFeed;
-}
-
-/** What only the honest agent answers with. */
-export type OwnReply = LiveReply | { readonly reply: "deleted"; readonly form: DeleteAnswer };
-
-/** A call that the honest agent is to answer. */
-export interface HonestCall {
-  readonly operation: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
-  /** What the card in force declares. */
-  readonly capabilities: Readonly<Record<string, unknown>>;
-}
 
 /** What a call has done, and what there is to say about it. */
 export interface Effect {
@@ -47,8 +30,6 @@ interface Reception {
   readonly run: () => void;
 }
 
-const pushOperation = /^(Create|Get|List|Delete)TaskPushNotificationConfigs?$/;
-
 /** Makes the honest agent over a desk of tasks. `accepted` is told the id of every message that was accepted. */
 export function createHonestAgent(
   desk: TaskDesk,
@@ -56,14 +37,20 @@ export function createHonestAgent(
   accepted: (messageId: string) => void,
 ): HonestAgent {
   /** Accepts a message; an error reply where it can't be. */
-  function receive({ params }: HonestCall): Reception | Reply {
-    const { message } = params;
+  function receive(call: HonestCall): Reception | Reply {
+    const { message, configuration } = call.params;
+    const pushConfig = isRecord(configuration) ? configuration.taskPushNotificationConfig : undefined;
+    const unfit = pushConfig === undefined ? undefined : refusePush(pushConfig, call);
     const missing = missingMember(message);
     if (missing) return answer.error(-32602, `${missing} is required.`);
+    if (unfit) return unfit;
+    const keep = (record: TaskRecord) => isRecord(pushConfig) && keepConfig(desk, record, pushConfig);
     const said = message as Message;
     if (said.taskId === undefined || said.taskId === "") {
       const record = desk.create(said);
       accepted(said.messageId);
+      // As on a stream, the first event of a task is the task.
+      if (keep(record)) desk.tell(record, { task: record.task });
       return { record, run: () => desk.run(record) };
     }
     const record = desk.find(said.taskId);
@@ -75,6 +62,7 @@ export function createHonestAgent(
     if (isTerminalState(status.state)) {
       return answer.error(-32004, `Task ${said.taskId} is over (${status.state}) and takes no message.`);
     }
+    keep(record);
     desk.receive(record, said);
     accepted(said.messageId);
     return { record, run: () => void (record.pause === undefined && desk.run(record)) };
@@ -129,17 +117,14 @@ export function createHonestAgent(
     return answer.result(record.task);
   }
 
-  function other({ operation, capabilities }: HonestCall): Reply {
-    if (operation === "GetExtendedAgentCard") {
-      if (capabilities.extendedAgentCard === true) {
-        return answer.error(-32007, "No extended agent card is configured.");
-      }
-      return unsupported("The agent has no extended agent card.");
+  function other(call: HonestCall): Reply | OwnReply {
+    const { operation, capabilities, extendedCard } = call;
+    if (operation !== "GetExtendedAgentCard") {
+      return pushOperation(desk, call) ?? answer.error(-32601, `Method not found: ${operation}`);
     }
-    if (pushOperation.test(operation) && capabilities.pushNotifications !== true) {
-      return answer.error(-32003, "Push notifications are not supported by the agent.");
-    }
-    return answer.error(-32601, `Method not found: ${operation}`);
+    if (capabilities.extendedAgentCard !== true) return unsupported("The agent has no extended agent card.");
+    if (extendedCard !== undefined) return answer.result(extendedCard);
+    return answer.error(-32007, "No extended agent card is configured.");
   }
 
   return (call) => {
@@ -155,7 +140,7 @@ export function createHonestAgent(
       case "CancelTask":
         return effectOf(cancel(call));
       case "ListTasks":
-        return effectOf(listTasks(desk.newestFirst(), call.params));
+        return effectOf(listTasks(desk.all(), call.params));
       default:
         return effectOf(other(call));
     }
@@ -168,6 +153,15 @@ function effectOf(reply: Reply | OwnReply): Effect {
     truth: async () => reply,
     drop: () => reply.reply === "live" && reply.feed.stop(),
   };
+}
+
+/** What turns down a push configuration inside a send. */
+function refusePush(pushConfig: unknown, { capabilities }: HonestCall): Reply | undefined {
+  if (capabilities.pushNotifications !== true) {
+    return answer.error(-32003, "Push notifications are not supported by the agent.");
+  }
+  const problem = problemOfConfig(pushConfig);
+  return problem === undefined ? undefined : answer.error(-32602, problem);
 }
 
 function missingMember(message: unknown): string | undefined {

@@ -1,42 +1,64 @@
+import { taskStates } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { parseTime } from "../util/clock.ts";
 import { answer, type Reply } from "./answers.ts";
+import { comparePlaces, readPaging, takePage } from "./paging.ts";
 import { type TaskRecord, trimHistory } from "./task-record.ts";
 
 const defaultPageSize = 50;
-const largestPageSize = 100;
 
-/** Answers ListTasks over tasks that are in order already (3.1.4). */
+/** Answers ListTasks (3.1.4). */
 export function listTasks(records: readonly TaskRecord[], params: Readonly<Record<string, unknown>>): Reply {
-  const { contextId, status, pageSize = defaultPageSize, pageToken = "", historyLength } = params;
-  if (
-    typeof pageSize !== "number" ||
-    !Number.isInteger(pageSize) ||
-    pageSize < 1 ||
-    pageSize > largestPageSize
-  ) {
-    return answer.error(-32602, `pageSize must be from 1 to ${largestPageSize}.`);
-  }
-  const first = pageToken === "" ? 0 : Number(pageToken);
-  if (!Number.isInteger(first) || first < 0)
-    return answer.error(-32602, "pageToken is none of this agent's.");
-  const after =
-    typeof params.statusTimestampAfter === "string" ? parseTime(params.statusTimestampAfter) : undefined;
+  const paging = readPaging(params, defaultPageSize);
+  if (typeof paging === "string") return answer.error(-32602, paging);
+  const problem = findProblem(params);
+  if (problem) return answer.error(-32602, problem);
+  const { contextId, status, historyLength, statusTimestampAfter = "", includeArtifacts } = params;
+  const after = parseTime(String(statusTimestampAfter));
   const found = records
-    .map(({ task }) => task)
-    .filter((task) => !contextId || task.contextId === contextId)
-    .filter((task) => !status || task.status.state === status)
-    .filter((task) => after === undefined || (parseTime(task.status.timestamp ?? "") ?? -1) >= after);
-  const next = first + pageSize;
+    .filter(({ task }) => !contextId || task.contextId === contextId)
+    .filter(({ task }) => isAny(status) || task.status.state === status)
+    .filter(({ task }) => after === undefined || timeOf(task) >= after)
+    .sort((a, b) => comparePlaces(placeOf(b), placeOf(a)));
+  const { items, nextPageToken } = takePage(found, placeOf, paging);
   return answer.result({
-    tasks: found.slice(first, next).map((task) => {
+    tasks: items.map(({ task }) => {
       const shown = trimHistory(task, typeof historyLength === "number" ? historyLength : undefined);
-      return params.includeArtifacts === true ? { ...shown, artifacts: shown.artifacts ?? [] } : bare(shown);
+      return includeArtifacts === true ? { ...shown, artifacts: shown.artifacts ?? [] } : bare(shown);
     }),
-    nextPageToken: next < found.length ? String(next) : "",
-    pageSize,
+    nextPageToken,
+    pageSize: paging.size,
     totalSize: found.length,
   });
+}
+
+/** The newest status comes first, and of two with one time the one that changed last. */
+function placeOf({ task, changed }: TaskRecord): readonly number[] {
+  return [timeOf(task), changed];
+}
+
+/** A status without a time is older than any other. */
+function timeOf({ status }: Task): number {
+  return parseTime(status.timestamp ?? "") ?? -1;
+}
+
+/** The enum's zero is what an unset status reads as. */
+function isAny(status: unknown): boolean {
+  return status === undefined || status === "" || status === "TASK_STATE_UNSPECIFIED";
+}
+
+function findProblem(params: Readonly<Record<string, unknown>>): string | undefined {
+  const { status, historyLength = 0, statusTimestampAfter, includeArtifacts = false } = params;
+  if (!isAny(status) && !(taskStates as readonly unknown[]).includes(status))
+    return "status is no task state.";
+  if (typeof historyLength !== "number" || !Number.isInteger(historyLength) || historyLength < 0) {
+    return "historyLength must be a non-negative integer.";
+  }
+  if (typeof includeArtifacts !== "boolean") return "includeArtifacts must be true or false.";
+  const isTime = typeof statusTimestampAfter === "string" && parseTime(statusTimestampAfter) !== undefined;
+  return statusTimestampAfter === undefined || isTime
+    ? undefined
+    : "statusTimestampAfter must be a timestamp.";
 }
 
 function bare(task: Task): Task {

@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AgentHandler, AgentOutcome } from "./exchange.ts";
+import { concatenate, flattenHeaders, startServer } from "./node-http.ts";
 
 /** A scripted agent on a port of this machine. */
 export interface AgentListener {
@@ -13,32 +15,15 @@ export interface AgentListener {
   close(): Promise<void>;
 }
 
-/** Node's own modules, asked for at run time: an import would not pass a bundler for browsers, where `fetch` works. */
-const { process } = globalThis as {
-  process?: { getBuiltinModule?: (id: "node:http") => typeof import("node:http") | undefined };
-};
-
 /**
  * Serves a handler over HTTP on a free loopback port.
  *
  * @throws TypeError where there is no Node.
  */
 export async function listenOnLoopback(handle: AgentHandler): Promise<AgentListener> {
-  const http = process?.getBuiltinModule?.("node:http");
-  if (!http) throw new TypeError("listen needs Node 20.19 or newer; the agent's fetch works everywhere");
-  const server = http.createServer();
-  // The client's pool would race with a server that drops idle connections.
-  server.keepAliveTimeout = 0;
-  const sockets = new Set<{ destroy(): void }>();
   const busy = new Set<object>();
-  let url = "";
 
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-
-  server.on("request", async (incoming, outgoing) => {
+  async function take(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const gone = new AbortController();
     const { socket } = incoming;
     busy.add(socket);
@@ -55,10 +40,10 @@ export async function listenOnLoopback(handle: AgentHandler): Promise<AgentListe
       const path = incoming.url ?? "/";
       const outcome = await handle({
         method: incoming.method ?? "GET",
-        url: url + path,
-        baseUrl: url,
+        url: server.url + path,
+        baseUrl: server.url,
         path,
-        headers: flatten(incoming.headers),
+        headers: flattenHeaders(incoming.headers),
         body: new TextDecoder().decode(concatenate(chunks)),
         signal: gone.signal,
       });
@@ -85,42 +70,16 @@ export async function listenOnLoopback(handle: AgentHandler): Promise<AgentListe
         socket.destroy();
       }
     }
-  });
+  }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
+  const server = await startServer("listen", (node) => {
+    node.on("request", (incoming, outgoing) => void take(incoming, outgoing));
   });
-  const address = server.address();
-  url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-
   return {
-    url,
+    url: server.url,
     get openSocketCount() {
       return busy.size;
     },
-    close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      return closed;
-    },
+    close: server.close,
   };
-}
-
-function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(", ") : value,
-  ]);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
-}
-
-function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { CardLike } from "./answers.ts";
 import type { NextCard } from "./card-desk.ts";
+import type { AgentFetch } from "./in-process.ts";
 import { type AgentSettings, changeSettings, defaultSettings, type ResolvedSettings } from "./settings.ts";
 import type { TaskPlan } from "./steps.ts";
 import { createTestCard, defaultAgentUrl, defaultRestPath, defaultRpcPath } from "./test-card.ts";
@@ -27,6 +28,8 @@ export interface ScriptedAgentOptions extends AgentSettings {
   readonly cardPath?: string | readonly string[];
   /** Time. @default the clock of the machine */
   readonly clock?: Clock;
+  /** Sends push notifications to the webhooks. @default the platform's `fetch` */
+  readonly pushFetch?: AgentFetch;
   /** What every task goes through. @default it works, echoes the message's parts as `artifact-1`, and completes */
   readonly plan?: TaskPlan;
 }
@@ -40,6 +43,7 @@ export interface ResolvedOptions {
   readonly restPaths: readonly string[];
   readonly cardPaths: readonly string[];
   readonly clock: Clock;
+  readonly pushFetch: AgentFetch;
   readonly plan: TaskPlan | undefined;
   readonly settings: ResolvedSettings;
 }
@@ -57,6 +61,7 @@ export function resolveOptions(options: ScriptedAgentOptions): ResolvedOptions {
     restPath = defaultRestPath,
     bindings = ["JSONRPC"],
     clock = systemClock,
+    pushFetch = (input, init) => fetch(input, init),
     plan,
     ...rest
   } = options;
@@ -85,6 +90,7 @@ export function resolveOptions(options: ScriptedAgentOptions): ResolvedOptions {
     restPaths,
     cardPaths: pathsOf("cardPath", cardPath),
     clock,
+    pushFetch,
     plan,
     settings: changeSettings(defaultSettings, settings),
   };

@@ -4,7 +4,8 @@ import type { CardLike, Reply } from "./answers.ts";
 import type { Dialect, WireCall } from "./dialect.ts";
 import { createEventSink, type EventSink } from "./event-sink.ts";
 import type { AgentAnswer, AgentOutcome, AgentRequest } from "./exchange.ts";
-import type { Effect, OwnReply } from "./honest.ts";
+import type { Effect } from "./honest.ts";
+import type { OwnReply } from "./honest-call.ts";
 import { type StreamTarget, streamFeed, streamItems } from "./stream-out.ts";
 
 /** One request under way, with all that a reply can need. */

@@ -9,6 +9,7 @@ import type { AgentRequest } from "./exchange.ts";
 import { type AgentFetch, createAgentFetch } from "./in-process.ts";
 import { type AgentListener, listenOnLoopback } from "./loopback.ts";
 import { resolveOptions, type ScriptedAgentOptions } from "./options.ts";
+import { createPushSender, type PushAttempt } from "./push-sender.ts";
 import { createRotations, type RotationMoment } from "./rotations.ts";
 import { type Behaviour, createScriptBook, type Scripted } from "./script-book.ts";
 import { type AgentSettings, changeSettings } from "./settings.ts";
@@ -18,7 +19,7 @@ import { createTranscript, type TranscriptEntry } from "./transcript.ts";
 
 /**
  * An A2A 1.0 agent that does as it is told, for tests of clients and of the planners above them. Unscripted it is an
- * honest agent over JSON-RPC that keeps real tasks; scripts make it rotate its card, fail, lie, stall and forget.
+ * honest agent over JSON-RPC and HTTP+JSON that keeps real tasks and calls webhooks; scripts make it rotate its card, fail, lie, stall and forget.
  */
 export interface ScriptedAgent {
   /** Its origin for the in-process `fetch`. */
@@ -81,6 +82,15 @@ export interface ScriptedAgent {
   calls(operation?: OperationName): readonly TranscriptEntry[];
   /** Forgets the transcript, and the accepted message ids with it. */
   clearTranscript(): void;
+  /** Every attempt to deliver a push notification, in order. */
+  readonly pushes: readonly PushAttempt[];
+  /**
+   * Resolves when no push notification is on its way any more: each was delivered, or given up after its retries.
+   * Those that `pushes.reverse` gathers do not count.
+   *
+   * @throws what `pushes.edit` threw.
+   */
+  pushesSettled(): Promise<void>;
   /** Ids of the messages that the agent took, in order; one that it took twice is there twice. */
   readonly acceptedMessageIds: readonly string[];
   /** Streams that are open right now. */
@@ -112,7 +122,8 @@ export function createScriptedAgent(given: ScriptedAgentOptions = {}): ScriptedA
   const book = createScriptBook();
   const cards = createCardDesk(clock, () => settings, { card: options.card, agentUrl: url });
   const rotations = createRotations(clock, cards);
-  const desk = createTaskDesk(clock, () => settings);
+  const sender = createPushSender(clock, () => settings.pushes, options.pushFetch);
+  const desk = createTaskDesk(clock, () => settings, sender.notify);
   if (options.plan) desk.plan(options.plan, false);
   const transcript = createTranscript(clock);
   const streams = new Set<EventSink>();
@@ -168,6 +179,10 @@ export function createScriptedAgent(given: ScriptedAgentOptions = {}): ScriptedA
       transcript.clear();
       acceptedMessageIds.length = 0;
     },
+    get pushes() {
+      return sender.attempts();
+    },
+    pushesSettled: sender.settled,
     get acceptedMessageIds() {
       return [...acceptedMessageIds];
     },

@@ -1,4 +1,6 @@
+import type { CardLike } from "./answers.ts";
 import type { DeleteAnswer } from "./dialect.ts";
+import { changePushes, defaultPushes, type PushBehaviour, type ResolvedPushes } from "./push-settings.ts";
 
 /** What can be changed on a scripted agent at any time. */
 export interface AgentSettings {
@@ -43,10 +45,16 @@ export interface AgentSettings {
    * result is `{}` for `"object"`, and null else. @default "object"
    */
   readonly deleteAnswer?: "no-content" | "empty" | "object";
+  /** The extended card, served as it is where the card declares one. @default none, which is error -32007 (3.3.4) */
+  readonly extendedCard?: CardLike | undefined;
+  /** How push notifications are sent; members that are left out stay as they are. @default as the spec asks for it */
+  readonly pushes?: PushBehaviour;
 }
 
 /** The settings with nothing left out. */
-export type ResolvedSettings = { readonly [K in keyof AgentSettings]-?: AgentSettings[K] };
+export type ResolvedSettings = {
+  readonly [K in keyof Omit<AgentSettings, "pushes">]-?: AgentSettings[K];
+} & { readonly pushes: ResolvedPushes };
 
 /** The settings that hold where none is given. */
 export const defaultSettings: ResolvedSettings = Object.freeze({
@@ -66,6 +74,8 @@ export const defaultSettings: ResolvedSettings = Object.freeze({
   refusedMethodStatus: 405,
   restMediaType: "application/a2a+json",
   deleteAnswer: "object",
+  extendedCard: undefined,
+  pushes: defaultPushes,
 });
 
 const choices = Object.freeze({
@@ -84,7 +94,8 @@ export function changeSettings(settings: ResolvedSettings, changes: AgentSetting
   for (const name of Object.keys(changes)) {
     if (!Object.hasOwn(defaultSettings, name)) throw new TypeError(`unknown option ${name}`);
   }
-  const changed = { ...settings, ...changes };
+  const pushes = changePushes(settings.pushes, changes.pushes ?? {});
+  const changed = { ...settings, ...changes, pushes };
   for (const name of ["etag", "history", "deleteAnswer", "refusedMethodStatus"] as const) {
     const values: readonly unknown[] = choices[name];
     if (values.includes(changed[name])) continue;

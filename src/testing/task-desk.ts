@@ -26,8 +26,10 @@ export interface TaskDesk {
   readonly tasks: AgentTasks;
   /** Finds a task. */
   find(id: string): TaskRecord | undefined;
-  /** All tasks, the one that changed last first. */
-  newestFirst(): readonly TaskRecord[];
+  /** All tasks, oldest first. */
+  all(): readonly TaskRecord[];
+  /** Tells whoever is to know of every event about one that changed nothing. */
+  tell(record: TaskRecord, event: StreamResponse): void;
   /** Makes a task from a message. Its plan does not run yet. */
   create(message: Message): TaskRecord;
   /** Adds a message to a task; an asking task goes back to work. Its plan does not go on yet. */
@@ -42,10 +44,16 @@ export interface TaskDesk {
   plan(plan: TaskPlan, once: boolean): void;
   /** A fresh identifier: `message-1`, `message-2`. */
   nextId(kind: string): string;
+  /** A number that is larger than all before it. */
+  nextNumber(): number;
 }
 
-/** Makes an empty desk. */
-export function createTaskDesk(clock: Clock, settings: () => ResolvedSettings): TaskDesk {
+/** Makes an empty desk. `tell` is told of every event, after the listeners of its task. */
+export function createTaskDesk(
+  clock: Clock,
+  settings: () => ResolvedSettings,
+  tell: TaskDesk["tell"],
+): TaskDesk {
   const records = new Map<string, TaskRecord>();
   const counters = new Map<string, number>();
   const nextPlans: TaskPlan[] = [];
@@ -62,7 +70,9 @@ export function createTaskDesk(clock: Clock, settings: () => ResolvedSettings): 
     changes += 1;
     record.changed = changes;
     record.task = task;
-    if (event) for (const listener of [...record.listeners]) listener(deepFreeze(event), task);
+    if (!event) return;
+    for (const listener of [...record.listeners]) listener(deepFreeze(event), task);
+    tell(record, event);
   }
 
   /** The task with one message more in its history, as far as the agent keeps one. */
@@ -139,6 +149,7 @@ export function createTaskDesk(clock: Clock, settings: () => ResolvedSettings): 
       stopWaiting: () => {},
       changed: ++changes,
       listeners: old?.listeners ?? new Set(),
+      pushConfigs: old?.pushConfigs ?? new Map(),
     };
     records.set(task.id, record);
     return record;
@@ -152,11 +163,13 @@ export function createTaskDesk(clock: Clock, settings: () => ResolvedSettings): 
       forget(id: string) {
         const record = records.get(id);
         if (record) drop(record);
+        record?.pushConfigs.clear();
         records.delete(id);
       },
     }),
     find: (id) => records.get(id),
-    newestFirst: () => [...records.values()].sort((a, b) => b.changed - a.changed),
+    all: () => [...records.values()],
+    tell,
     create(message) {
       const plan = nextPlans.shift() ?? everyPlan;
       const id = nextId("task");
@@ -196,5 +209,6 @@ export function createTaskDesk(clock: Clock, settings: () => ResolvedSettings): 
       else everyPlan = plan;
     },
     nextId,
+    nextNumber: () => ++changes,
   };
 }

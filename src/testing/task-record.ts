@@ -1,12 +1,20 @@
 import type { Artifact } from "../model/artifact.ts";
 import type { StreamResponse } from "../model/events.ts";
 import type { Message } from "../model/message.ts";
+import type { TaskPushNotificationConfig } from "../model/push.ts";
 import { isInterruptedState, isTerminalState, type TaskState } from "../model/states.ts";
 import type { Task, TaskStatus } from "../model/task.ts";
 import type { TaskStep } from "./steps.ts";
 
 /** Told of every event of a task, with the task as it is after it. */
 export type TaskListener = (event: StreamResponse, task: Task) => void;
+
+/** A push configuration as the agent keeps it. */
+export interface KeptPushConfig {
+  readonly config: TaskPushNotificationConfig & { readonly id: string };
+  /** Grows with every one, so that they can be put in order. */
+  readonly number: number;
+}
 
 /** One task as the agent keeps it. Every change makes a new, frozen {@link Task}. */
 export interface TaskRecord {
@@ -20,6 +28,8 @@ export interface TaskRecord {
   /** Grows with every change in the agent, so that tasks can be put in order of their last one. */
   changed: number;
   readonly listeners: Set<TaskListener>;
+  /** Its push configurations by their ids. */
+  readonly pushConfigs: Map<string, KeptPushConfig>;
 }
 
 /** Whether a task is over or waits for the caller. */
