@@ -25,6 +25,8 @@ export interface PushNote {
   adopt(taskId: string): Promise<void>;
   /** Forgets it, unless it was there before; never fails. */
   drop(): Promise<void>;
+  /** Forgets it, whoever wrote it; never fails. */
+  forget(): Promise<void>;
 }
 
 /** Makes the note of a configuration for a task, or for the task that a message will start. */
@@ -90,12 +92,15 @@ export function createPushNote(
 
   async function drop(): Promise<void> {
     // What was there before is of an earlier registration, which may well be in force.
-    if (written.size < fingerprints.length) return;
+    if (written.size === fingerprints.length) await forget();
+  }
+
+  async function forget(): Promise<void> {
     await Promise.allSettled(fingerprints.map((fingerprint) => ledger.remove(pushKey(fingerprint))));
     if (taskId !== undefined) await forgetConfig(at(taskId), config.id).catch(() => {});
   }
 
-  return { open, adopt, drop };
+  return { open, adopt, drop, forget };
 }
 
 /** A task of a session. */

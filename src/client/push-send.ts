@@ -1,6 +1,8 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError } from "../errors/lease.ts";
 import type { Message } from "../model/message.ts";
+import type { OperationName } from "../model/operations.ts";
+import type { CardPin } from "../model/pin.ts";
 import type { TaskPushNotificationConfig } from "../model/push.ts";
 import { effectiveCard } from "./pinned.ts";
 import { type PushConfigInput, preparePush } from "./push-input.ts";
@@ -21,6 +23,16 @@ export interface SendPush {
 }
 
 /**
+ * Refuses what asks for push notifications where the pinned card has none.
+ *
+ * @throws CapabilityMissingError.
+ */
+export function requirePush(operation: OperationName, pin: CardPin): void {
+  if (effectiveCard(pin).capabilities.pushNotifications === true) return;
+  throw new CapabilityMissingError("pushNotifications", operation, pin.digest);
+}
+
+/**
  * Prepares the push configuration of a send.
  *
  * @throws CapabilityMissingError where the pinned card has no push notifications; as {@link preparePush} does.
@@ -32,9 +44,7 @@ export function prepareSendPush(
   input: PushConfigInput,
 ): SendPush {
   const { pin } = holder;
-  if (effectiveCard(pin).capabilities.pushNotifications !== true) {
-    throw new CapabilityMissingError("pushNotifications", "SendMessage", pin.digest);
-  }
+  requirePush("SendMessage", pin);
   const prepared = preparePush(input, session.options.random);
   const { messageId, taskId } = message;
   const place = taskId === undefined ? { messageId } : { messageId, taskId };

@@ -5,6 +5,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from "../errors/protocol.ts";
+import { joinRequirements } from "../lease/requirements.ts";
 import type { Operations } from "../model/operations.ts";
 import type { TaskPushNotificationConfig } from "../model/push.ts";
 import { isTransient } from "./backoff.ts";
@@ -14,6 +15,7 @@ import { callOnce } from "./pipeline.ts";
 import { type PushConfigInput, preparePush } from "./push-input.ts";
 import { createPushNote, forgetConfig } from "./push-note.ts";
 import { createPushPage, type ListPushConfigsOptions, type PushConfigPage } from "./push-page.ts";
+import { requirePush } from "./push-send.ts";
 import { forgotten } from "./reads.ts";
 import type { Session } from "./session.ts";
 
@@ -61,7 +63,7 @@ export async function createPushConfig(
 }
 
 /** Reads one push configuration of a task (3.1.8), with a check of the card alongside. */
-export function getPushConfig(
+export async function getPushConfig(
   session: Session,
   entry: HandleEntry,
   id: string,
@@ -128,7 +130,12 @@ function callOf<O extends PushOperation>(
   options: CallOptions,
 ): Call<O> {
   const knowsTask = tracked.last !== undefined;
-  return { operation, request, holder, requirements: holder.requirements, options, knowsTask };
+  const isLeaving = operation === "DeleteTaskPushNotificationConfig";
+  if (!isLeaving && !holder.ended) requirePush(operation, holder.pin);
+  // So that a card that lost it is told as that.
+  const asked = isLeaving ? {} : { pushNotifications: true };
+  const requirements = joinRequirements(holder.requirements, asked);
+  return { operation, request, holder, requirements, options, knowsTask };
 }
 
 /** Whether an agent whose card claims push notifications did not keep that promise. */

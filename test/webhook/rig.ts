@@ -42,6 +42,7 @@ export async function startRig(
   const ledger = options.ledger ?? createMemoryLedger();
   const agent = createScriptedAgent({
     card: pushCard,
+    pushes: { copies: 0 },
     plan: [step.working("On it."), step.wait(3_600_000), step.completed()],
     ...agentOptions,
   });
