@@ -47,8 +47,10 @@ export function createPushNote(
       await changeRecord(ledger, { key: pushKey(fingerprint), kind: "push" }, (known) => {
         if (known) written.delete(fingerprint);
         else written.add(fingerprint);
+        const isResent = known?.messageId !== undefined && known.messageId === place.messageId;
         const isOurs =
           !known ||
+          isResent ||
           (known.configId === config.id && known.cardUrl === cardKey && known.taskId === place.taskId);
         if (!isOurs) {
           throw new TypeError(

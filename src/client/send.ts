@@ -50,6 +50,7 @@ export async function sendMessage(
   input: MessageInput,
   options: SendOptions,
 ): Promise<SendReply> {
+  await refreshTrust(session, sender);
   const outgoing = prepare(session, sender, input, options);
   const { message, asking, delivery } = outgoing;
   const call: Call<"SendMessage"> = {
@@ -87,6 +88,7 @@ export async function sendStreamingMessage(
   options: SendOptions,
   how: StreamingHow = {},
 ): Promise<HeldTaskStream> {
+  await refreshTrust(session, sender);
   const { settle = "settled", needsStream = true } = how;
   const outgoing = prepare(session, sender, input, options, true);
   const { message, request, requirements, asking, policy, delivery } = outgoing;
@@ -126,6 +128,11 @@ export async function sendStreamingMessage(
     },
     look: (entry, signal) => getTask(session, entry, { signal, ...defined({ headers: options.headers }) }),
   });
+}
+
+/** A webhook or another process may have ended the trust that a send depends on. */
+async function refreshTrust({ options, trust }: Session, { holder }: Sender): Promise<void> {
+  if (options.trust === "required") await trust.refresh(holder.pin);
 }
 
 function prepare(

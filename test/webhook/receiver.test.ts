@@ -1,4 +1,5 @@
-import { createMemoryLedger, type Ledger } from "a2a-lease";
+import { createMemoryLedger, type Ledger, LifecycleNotTrustedError } from "a2a-lease";
+import { step } from "a2a-lease/testing";
 import { createWebhookReceiver } from "a2a-lease/webhook";
 import { describe, expect, test } from "vitest";
 import { listen, minute, pushOf, startRig, status, token } from "./rig.ts";
@@ -95,11 +96,27 @@ describe("who sends a notification", () => {
 });
 
 describe("whose notification it is", () => {
-  test("the right secret and another task is refused, and ends the trust that was earned", async () => {
+  test("the right secret and another task is refused", async () => {
     const { receive, secret, updates } = await startRig();
     const body = status("somebody-elses-task", "COMPLETED", minute(1));
     expect(await answerOf(await receive(pushOf(body, token(secret))))).toEqual(unknownTask);
     expect(updates).toEqual([]);
+  });
+
+  test.each([
+    ["of another task", (_id: string) => [status("somebody-elses-task", "COMPLETED", minute(1))]],
+    ["of two ends", (id: string) => [status(id, "COMPLETED", minute(1)), status(id, "FAILED", minute(2))]],
+  ])("a notification %s ends the trust that was earned, for the next send", async (_name, bodiesOf) => {
+    const rig = await startRig({ agent: { plan: [step.working(), step.completed()] }, trust: "required" });
+    const { client, handle, receive, secret } = rig;
+    expect(client.trust.level).toBe("lifecycle-trusted");
+    for (const body of bodiesOf(handle.id)) await receive(pushOf(body, token(secret)));
+    const refused = client.sendMessage("Once more.").then(
+      () => "sent",
+      (error: unknown) => error,
+    );
+    expect(await refused).toBeInstanceOf(LifecycleNotTrustedError);
+    expect(client.trust.record?.history.at(-1)?.reason).toMatch(/identity|terminal-is-final/);
   });
 
   test("another context breaks identity", async () => {

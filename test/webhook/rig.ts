@@ -36,9 +36,12 @@ afterEach(async () => {
 
 /** Starts an agent with one task under way and one configuration for it, and the receiver over the same ledger. */
 export async function startRig(
-  options: Partial<WebhookOptions> & { readonly agent?: ScriptedAgentOptions } = {},
+  options: Partial<WebhookOptions> & {
+    readonly agent?: ScriptedAgentOptions;
+    readonly trust?: "required";
+  } = {},
 ): Promise<Rig> {
-  const { agent: agentOptions, ...webhook } = options;
+  const { agent: agentOptions, trust = "advisory", ...webhook } = options;
   const ledger = options.ledger ?? createMemoryLedger();
   const agent = createScriptedAgent({
     card: pushCard,
@@ -46,8 +49,9 @@ export async function startRig(
     plan: [step.working("On it."), step.wait(3_600_000), step.completed()],
     ...agentOptions,
   });
-  const client = await createClient(agent.url, { fetch: agent.fetch, ledger });
+  const client = await createClient(agent.url, { fetch: agent.fetch, ledger, trust });
   closers.push(() => client.close());
+  if (trust === "required") await client.probe({ message: "A small one." });
   const reply = await client.sendMessage("A task that takes long.");
   if (!("task" in reply)) throw new TypeError("found a message, wanted a task");
   const updates: PushUpdate[] = [];
