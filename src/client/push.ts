@@ -10,13 +10,13 @@ import type { Operations } from "../model/operations.ts";
 import type { TaskPushNotificationConfig } from "../model/push.ts";
 import { isTransient } from "./backoff.ts";
 import type { Call, CallOptions } from "./call.ts";
+import { forgotten } from "./forgotten.ts";
 import type { HandleEntry } from "./handle.ts";
 import { callOnce } from "./pipeline.ts";
 import { type PushConfigInput, preparePush } from "./push-input.ts";
 import { createPushNote, forgetConfig } from "./push-note.ts";
 import { createPushPage, type ListPushConfigsOptions, type PushConfigPage } from "./push-page.ts";
 import { requirePush } from "./push-send.ts";
-import { forgotten } from "./reads.ts";
 import type { Session } from "./session.ts";
 
 type PushOperation =
