@@ -39,6 +39,11 @@ export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
 export { bytesOf, dataPart, filePart, type PartsText, textOf, textPart } from "./client/parts.ts";
 export type { ProbeOptions } from "./client/probe.ts";
+export type { ProbeReceiver } from "./client/probe-push.ts";
+export type { CreatePushConfigRequest } from "./client/push-client.ts";
+export type { PushConfigs } from "./client/push-configs.ts";
+export type { PushConfigInput } from "./client/push-input.ts";
+export type { ListPushConfigsOptions, PushConfigPage } from "./client/push-page.ts";
 export type { FollowOptions, ResultOptions, TaskOutcome } from "./client/result-options.ts";
 export type { AgentTrust } from "./client/session.ts";
 export type {
@@ -193,6 +198,7 @@ export type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
 } from "./model/push.ts";
+export type { BrokenByPush, InboxRecord, KnownPushConfig, PushRecord } from "./model/push-record.ts";
 export type {
   FormerPin,
   IntentRecord,

@@ -3,6 +3,7 @@ import type { TaskDesk } from "./desk.ts";
 import { followTask } from "./follow.ts";
 import type { HandleActions, SendReply } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
+import { createPushConfig, deletePushConfig, getPushConfig, listPushConfigs } from "./push.ts";
 import { getTask, salvageTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
 import { resultOf } from "./result.ts";
@@ -25,6 +26,12 @@ export function createHandleActions(
       sendMessage(session, desk(), { holder: entry.holder, task: entry }, input, options),
     start,
     cancel: (entry, options) => cancelTask(session, entry, options),
+    pushConfigs: (entry) => ({
+      create: (config, options = {}) => createPushConfig(session, entry, config, { options }),
+      get: (id, options = {}) => getPushConfig(session, entry, id, { options }),
+      list: (options = {}) => listPushConfigs(session, entry, options),
+      delete: (id, options = {}) => deletePushConfig(session, entry, id, options),
+    }),
     salvage: (entry, options) => salvageTask(session, entry.holder, entry.handle.id, options),
     async renegotiate({ tracked, holder }, options) {
       const requirements = options.requires ?? holder.requirements;

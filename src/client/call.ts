@@ -34,6 +34,8 @@ export interface Call<O extends OperationName> {
   readonly knowsTask: boolean;
   /** The message that is sent; there for sends only. */
   readonly message?: Message;
+  /** Writes down what is about to be sent, once the card was checked and before anything leaves. */
+  readonly prepare?: (() => Promise<void>) | undefined;
   /** Whether the call leaves the lease aside: a salvage, or the reads that confirm a cancellation. */
   readonly isUnleased?: boolean;
   /** Whether something else than a changed card explains an error: the task's own end does, say. */

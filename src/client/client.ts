@@ -27,6 +27,7 @@ import type { Listener } from "./observer.ts";
 import { effectiveCard } from "./pinned.ts";
 import { createPlan } from "./plan.ts";
 import { type ProbeOptions, probeAgent } from "./probe.ts";
+import { PushClient } from "./push-client.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import { pinLiveCard } from "./renegotiate.ts";
 import { revalidatePlan } from "./revalidate.ts";
@@ -40,7 +41,7 @@ import { type WatchOptions, watchCard } from "./watch.ts";
  * A client of one agent. It holds a plan: a pin of the card that was read when the client was made. Every new task is
  * checked against the plan and its handle inherits the pin; another card is only ever adopted by `renegotiate`.
  */
-export class A2AClient implements AsyncDisposable {
+export class A2AClient extends PushClient implements AsyncDisposable {
   readonly #session: Session;
   readonly #desk: TaskDesk;
   readonly #closing: AbortController;
@@ -49,6 +50,7 @@ export class A2AClient implements AsyncDisposable {
 
   /** @internal */
   constructor(session: Session, pin: CardPin, closing: AbortController) {
+    super(() => this.#context);
     this.#session = session;
     this.#closing = closing;
     this.#plan = this.#planOn(pin, session.options.requires);
@@ -120,10 +122,8 @@ export class A2AClient implements AsyncDisposable {
   }
 
   /**
-   * Reads a task (3.1.3). Resolves to its handle; a task that the ledger does not know is pinned to the card of this
-   * moment.
-   *
-   * @throws as `TaskHandle.get` does; TaskNotFoundError for a task that nobody has seen.
+   * Reads a task (3.1.3). Resolves to its handle; a task that the ledger does not know is pinned to the card of now.
+   * Throws as `TaskHandle.get` does, and TaskNotFoundError for a task that nobody has seen.
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
     const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);

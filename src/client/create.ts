@@ -4,6 +4,8 @@ import { type CardAuthorizer, type CardReader, createCardReader } from "../card/
 import { type CardSnapshot, snapshotCard } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
 import { CardInvalidError } from "../errors/card.ts";
+import { boundLedger } from "../ledger/bound.ts";
+import { cardKeyOf } from "../ledger/card-key.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { createScope } from "../util/abort.ts";
@@ -12,13 +14,12 @@ import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
 import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
 import { createBindings } from "./bindings.ts";
-import { boundLedger } from "./bound-ledger.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialHeaders } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
-import { cardKeyOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 
 /**

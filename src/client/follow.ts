@@ -14,6 +14,7 @@ import type { FollowParts } from "./follow-parts.ts";
 import type { HandleEntry } from "./handle.ts";
 import { createInbox } from "./inbox.ts";
 import { effectiveCard } from "./pinned.ts";
+import { createPushWait } from "./push-wait.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import type { FollowOptions } from "./result-options.ts";
 import type { Session } from "./session.ts";
@@ -30,8 +31,8 @@ const longestPollMs = 30_000;
 
 /**
  * Follows a task to where it is settled: one ordered sequence in which nothing comes twice and nothing is left out,
- * whatever the wire does. Streams where the card has it, polls where not; the lease is checked at each step of either.
- * All who follow a task by one handle share a stream, each at its own pace.
+ * whatever the wire does. Streams where the card has it, polls where not, sooner when something is pushed; the lease is
+ * checked at each step. All who follow a task by one handle share a stream, each at its own pace.
  */
 export async function* followTask(
   session: Session,
@@ -50,6 +51,7 @@ export async function* followTask(
   const scope = createScope(clock, [options.signal, session.closed, holder.signal]);
   const { signal } = scope;
   const call = { signal, ...defined({ headers }) };
+  const pushes = createPushWait(session, tracked);
   const isOver = () => isSettled(tracked, settle);
   let fruitless = 0;
   let streams = 0;
@@ -218,7 +220,7 @@ export async function* followTask(
         if (fruitless >= maxAttempts) throw error;
         floorMs = backoffMs(0, { firstMs: 0, longestMs: 0, random, error });
       }
-      await sleep(clock, Math.max(waitMs, floorMs), signal);
+      await pushes.rest(Math.max(waitMs, floorMs), { signal, floorMs });
     }
   } catch (error) {
     throw signal.aborted ? signal.reason : error;

@@ -13,6 +13,7 @@ import { iterableOnce } from "../util/iterate.ts";
 import type { CallOptions } from "./call.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
+import type { PushConfigs } from "./push-configs.ts";
 import type { FollowOptions, ResultOptions, TaskOutcome } from "./result-options.ts";
 import type {
   CancelOptions,
@@ -61,6 +62,7 @@ export interface HandleActions {
   start(input: MessageInput, options: SendOptions): Promise<SendReply>;
   cancel(entry: HandleEntry, options: CancelOptions): Promise<void>;
   salvage(entry: HandleEntry, options: CallOptions): Promise<SalvagedTask>;
+  pushConfigs(entry: HandleEntry): PushConfigs;
   renegotiate(parts: HandleParts, options: RenegotiateOptions): Promise<TaskHandle>;
 }
 
@@ -122,6 +124,11 @@ export class TaskHandle {
     return this.#actions.lease(this.pin);
   }
 
+  /** Its push configurations: webhooks that the agent tells of it (3.1.7 to 3.1.10). */
+  get pushConfigs(): PushConfigs {
+    return this.#actions.pushConfigs(this.#entry);
+  }
+
   /** Aborted when the lease ends, with the `CardDriftError` as its reason. */
   get signal(): AbortSignal {
     return this.#entry.holder.signal;
@@ -172,19 +179,16 @@ export class TaskHandle {
   }
 
   /**
-   * Sends the next message of this task, after a check of the card.
-   *
-   * @throws TaskTerminalError when the task is over; nothing was sent then. CardDriftError, LeaseUnverifiableError and
-   * RequirementUnmetError likewise. SendOutcomeUnknownError when no usable answer came back.
+   * Sends the next message of this task, after a check of the card. Throws as `client.sendMessage` does, and
+   * TaskTerminalError when the task is over; nothing was sent then.
    */
   sendMessage(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
     return this.#actions.send(this.#entry, input, options);
   }
 
   /**
-   * Starts a new task in this task's context, under the client's plan. Throws as `client.sendMessage` does.
-   *
-   * @throws TypeError while the context is not known yet.
+   * Starts a new task in this task's context, under the client's plan. Throws as `client.sendMessage` does, and a
+   * TypeError while the context is not known yet.
    */
   continueInContext(input: MessageInput, options: SendOptions = {}): Promise<SendReply> {
     const { contextId } = this;
@@ -213,9 +217,7 @@ export class TaskHandle {
 
   /**
    * Reads the task once and raw at the pinned interface, without a lease, so that finished work is never out of reach.
-   * The handle does not take it over.
-   *
-   * @throws the protocol and transport errors.
+   * The handle does not take it over. Throws the protocol and transport errors.
    */
   salvage(options: CallOptions = {}): Promise<SalvagedTask> {
     return this.#actions.salvage(this.#entry, options);
@@ -223,10 +225,8 @@ export class TaskHandle {
 
   /**
    * Reads the live card in full and pins the task to it. Resolves to another handle; this one keeps throwing, and
-   * neither the client nor other handles are touched.
-   *
-   * @throws RequirementUnmetError when the live card does not meet the plan; LeaseUnverifiableError when it can't be
-   * read.
+   * neither the client nor other handles are touched. Throws RequirementUnmetError when the live card does not meet
+   * the plan, and LeaseUnverifiableError when it can't be read.
    */
   renegotiate(options: RenegotiateOptions = {}): Promise<TaskHandle> {
     return this.#actions.renegotiate(this.#entry, options);

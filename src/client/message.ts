@@ -9,6 +9,7 @@ import { deepFreeze, defined, isRecord } from "../util/freeze.ts";
 import { copyJson } from "../util/json-copy.ts";
 import { createUuid } from "../util/uuid.ts";
 import type { CallOptions } from "./call.ts";
+import type { PushConfigInput } from "./push-input.ts";
 
 /** What can be sent: a text, parts, or a whole message. */
 export type MessageInput = string | readonly Part[] | MessageFields;
@@ -35,6 +36,11 @@ export interface SendOptions extends CallOptions {
   readonly acceptedOutputModes?: readonly string[];
   /** Most recent messages of history to return at most; 0 is none (3.2.4). @default no limit but the agent's own */
   readonly historyLength?: number;
+  /**
+   * A webhook to be told of the task, sent inside the message so that no event is missed. Without `token` and
+   * `authentication` it has a fresh secret.
+   */
+  readonly pushNotificationConfig?: PushConfigInput;
   /** Whether the answer is to wait until the task is settled. @default false: the handle is how one waits */
   readonly blocking?: boolean;
 }

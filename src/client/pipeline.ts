@@ -75,6 +75,7 @@ export async function pass<O extends OperationName, T>(
   }
   const isChecked = check === "none" || call.isChecked === true;
   if (check === "before" && !isChecked) await checkCall(session, call, "before", scope.signal);
+  await call.prepare?.();
   const intent = call.message ? await openIntent(session, call.message, holder, requirements) : undefined;
   const attempt = () => attemptCall(session, call, { exchange, signal: scope.signal });
   try {

@@ -3,6 +3,7 @@ import { isSameOrigin, originOf } from "../card/interface.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import { joinRequirements } from "../lease/requirements.ts";
+import { calleeOf } from "../ledger/callee.ts";
 import { taskKey } from "../ledger/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
@@ -18,11 +19,11 @@ import { defined } from "../util/freeze.ts";
 import { createUuid } from "../util/uuid.ts";
 import { attemptCall } from "./attempt.ts";
 import type { Call, CallOptions } from "./call.ts";
-import { calleeOf } from "./callee.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { openIntent } from "./intent.ts";
 import { createMessage, impliedRequirements, type MessageInput } from "./message.ts";
 import { claimsHistory, effectiveCard } from "./pinned.ts";
+import { createPushProbe, type ProbeReceiver, type PushProbe } from "./probe-push.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 
@@ -34,6 +35,8 @@ export interface ProbeOptions extends CallOptions {
   readonly capabilities?: readonly ProbedCapability[];
   /** How long the task may take, in milliseconds. @default 120 000 */
   readonly deadlineMs?: number;
+  /** Where it has notifications sent; without one, push is not probed. */
+  readonly receiver?: ProbeReceiver;
   /** Hears each step. */
   readonly onProgress?: (progress: ProbeProgress) => void;
 }
@@ -55,16 +58,24 @@ export async function probeAgent(
   const scope = createScope(clock, [options.signal, session.closed]);
   scope.deadline(deadlineMs, () => new TimeoutError(pin.interface.url, "deadline", deadlineMs));
   try {
-    const agent = await reach(session, plan, options, scope.signal);
+    const callOptions = { signal: scope.signal, ...defined({ headers: options.headers }) };
+    const isWanted = capabilities.includes("pushNotifications");
+    const { receiver } = options;
+    const push = createPushProbe(session, plan, { isWanted, receiver, options: callOptions });
+    const agent = await reach(session, plan, { options, callOptions, push });
     const streams = capabilities.includes("streaming");
     const run = await runProbe(agent, {
       streams,
       claimsHistory: claimsHistory(pin),
-      ...defined({ onProgress }),
+      onProgress(progress) {
+        if (progress.observation) push.seen(progress.observation);
+        onProgress?.(progress);
+      },
     });
+    const pushed = await push.finish(run.transitions.at(-1));
     const answered = await answeredCheck(session, run.transitions);
     const judged = checkProbe(effectiveCard(pin), run.transitions);
-    const checks = [...judged, answered, ...run.checks, pushCheck(pin)];
+    const checks = [...judged, answered, ...run.checks, pushed];
     const obstacles = obstaclesTo(session, pin, checks);
     const covered = capabilities.filter((name) => isCovered(name, checks));
     const promoted = obstacles.length === 0;
@@ -94,13 +105,18 @@ export async function probeAgent(
 async function reach(
   session: Session,
   plan: LeaseHolder,
-  options: ProbeOptions,
-  signal: AbortSignal,
+  how: {
+    readonly options: ProbeOptions;
+    readonly callOptions: CallOptions & { readonly signal: AbortSignal };
+    readonly push: PushProbe;
+  },
 ): Promise<ProbeAgent> {
-  const { message: input, headers } = options;
+  const { callOptions, push } = how;
+  const { signal } = callOptions;
+  const { message: input } = how.options;
   const message = createMessage(input, {}, { random: session.options.random });
   const requirements = joinRequirements(plan.requirements, impliedRequirements(message, {}, plan.pin));
-  const callOptions: CallOptions = { signal, ...(headers ? { headers } : {}) };
+  const inline = defined({ taskPushNotificationConfig: push.config });
   const callOf = <O extends OperationName>(operation: O, request: Operations[O]["request"]): Call<O> => ({
     operation,
     request,
@@ -115,6 +131,7 @@ async function reach(
 
   /** A probe is a send like any other: its intent is written down, and its outcome may be unknown. */
   async function send<T>(exchange: () => Promise<T>): Promise<T> {
+    await push.open(message.messageId);
     const intent = await openIntent(session, message, plan, requirements);
     try {
       const answer = await exchange();
@@ -134,7 +151,10 @@ async function reach(
     stream: () =>
       send(() => {
         requirePinned(session, "SendStreamingMessage", plan.pin, requirements);
-        const call = { ...callOf("SendStreamingMessage", { message }), message };
+        const call = {
+          ...callOf("SendStreamingMessage", { message, ...(push.config ? { configuration: inline } : {}) }),
+          message,
+        };
         const exchange = (wire: BindingCall) =>
           session.bindings.of(wire.interface).open("SendStreamingMessage", call.request, wire);
         return attemptCall(session, call, { exchange, signal });
@@ -142,7 +162,7 @@ async function reach(
     send: () =>
       send(async () => {
         const call = {
-          ...callOf("SendMessage", { message, configuration: { returnImmediately: true } }),
+          ...callOf("SendMessage", { message, configuration: { returnImmediately: true, ...inline } }),
           message,
         };
         const exchange = (wire: BindingCall) =>
@@ -178,11 +198,6 @@ async function answeredCheck(session: Session, seen: readonly Observation[]): Pr
   if (!before) return check("answered", "passed", "kept");
   const found = `found task ${first.taskId}, which was in ${before.state} before, wanted one of the message`;
   return check("answered", "failed", found, [before, first]);
-}
-
-function pushCheck(pin: CardPin): ProbeCheck {
-  const detail = pin.capabilities.pushNotifications ? "no receiver" : "the card claims no push notifications";
-  return check("push-calls-back", "not-run", detail);
 }
 
 function isCovered(name: ProbedCapability, checks: readonly ProbeCheck[]): boolean {

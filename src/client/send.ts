@@ -18,6 +18,7 @@ import { checkHistoryLength } from "./history-length.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
 import { type OpenedStream, openStream } from "./open-stream.ts";
 import { callOnce, type Passage } from "./pipeline.ts";
+import { prepareSendPush } from "./push-send.ts";
 import { getTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -50,8 +51,9 @@ export async function sendMessage(
   input: MessageInput,
   options: SendOptions,
 ): Promise<SendReply> {
+  await refreshTrust(session, sender);
   const outgoing = prepare(session, sender, input, options);
-  const { message, requirements, delivery } = outgoing;
+  const { message, asking, delivery } = outgoing;
   const call: Call<"SendMessage"> = {
     operation: "SendMessage",
     request: {
@@ -59,11 +61,12 @@ export async function sendMessage(
       configuration: { ...outgoing.request.configuration, returnImmediately: options.blocking !== true },
     },
     holder: sender.holder,
-    requirements,
+    requirements: asking,
     policy: outgoing.policy,
     options,
     knowsTask: sender.task?.tracked.last !== undefined,
     message,
+    prepare: outgoing.push?.open,
     explains: delivery.explains,
   };
   try {
@@ -72,6 +75,7 @@ export async function sendMessage(
       return settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
     });
   } catch (error) {
+    await outgoing.push?.failed(error);
     throw await delivery.failed(error);
   }
 }
@@ -85,25 +89,28 @@ export async function sendStreamingMessage(
   options: SendOptions,
   how: StreamingHow = {},
 ): Promise<HeldTaskStream> {
+  await refreshTrust(session, sender);
   const { settle = "settled", needsStream = true } = how;
   const outgoing = prepare(session, sender, input, options, true);
-  const { message, request, requirements, policy, delivery } = outgoing;
+  const { message, request, requirements, asking, policy, delivery } = outgoing;
   const { holder, task } = sender;
   const call: Call<"SendStreamingMessage"> = {
     operation: "SendStreamingMessage",
     request,
     holder,
-    requirements: needsStream ? joinRequirements(requirements, { streaming: true }) : requirements,
+    requirements: needsStream ? joinRequirements(asking, { streaming: true }) : asking,
     policy,
     options,
     knowsTask: task?.tracked.last !== undefined,
     message,
+    prepare: outgoing.push?.open,
     explains: delivery.explains,
   };
   let opened: OpenedStream;
   try {
     opened = await openStream(session, call);
   } catch (error) {
+    await outgoing.push?.failed(error);
     throw await delivery.failed(error);
   }
   return createTaskStream({
@@ -115,9 +122,18 @@ export async function sendStreamingMessage(
     sent: { message, delivery },
     mark: outgoing.mark,
     ...(task ? { task } : {}),
-    adopt: (taskId, contextId) => desk.adopt(taskId, contextId, { pin: holder.pin, requirements, policy }),
+    async adopt(taskId, contextId) {
+      const entry = await desk.adopt(taskId, contextId, { pin: holder.pin, requirements, policy });
+      await outgoing.push?.adopt(taskId);
+      return entry;
+    },
     look: (entry, signal) => getTask(session, entry, { signal, ...defined({ headers: options.headers }) }),
   });
+}
+
+/** A webhook or another process may have ended the trust that a send depends on. */
+async function refreshTrust({ options, trust }: Session, { holder }: Sender): Promise<void> {
+  if (options.trust === "required") await trust.refresh(holder.pin);
 }
 
 function prepare(
@@ -136,9 +152,12 @@ function prepare(
   });
   const asked = joinRequirements(holder.requirements, options.requires ?? {});
   const requirements = joinRequirements(asked, impliedRequirements(message, options, holder.pin));
+  const { pushNotificationConfig } = options;
+  const push = pushNotificationConfig && prepareSendPush(session, holder, message, pushNotificationConfig);
   const configuration = defined({
     acceptedOutputModes: options.acceptedOutputModes,
     historyLength: options.historyLength,
+    taskPushNotificationConfig: push?.config,
   });
   const request: SendMessageRequest = { message, ...defined({ configuration, metadata: options.metadata }) };
   checkPosture(options.posture);
@@ -150,7 +169,9 @@ function prepare(
   const delivery = createDelivery(session, task, options);
   const { posture = holder.policy.posture, compare = holder.policy.compare } = options;
   const { mark } = task?.tracked ?? {};
-  return { message, request, requirements, policy: { posture, compare }, delivery, mark };
+  // The call needs it of the card; the task goes on without it.
+  const asking = push ? joinRequirements(requirements, { pushNotifications: true }) : requirements;
+  return { message, request, requirements, asking, policy: { posture, compare }, delivery, mark, push };
 }
 
 /** Steps 6 and 7 for the answer to a send. */
@@ -164,6 +185,7 @@ async function settle(
   const { value } = answer;
   if ("message" in value) {
     await intent?.close("answered");
+    await prepared.push?.drop();
     await prepared.delivery.lookAgain();
     return { message: value.message };
   }
@@ -184,7 +206,7 @@ async function settle(
 async function settleTask(
   desk: TaskDesk,
   sender: Sender,
-  { requirements, policy, mark }: ReturnType<typeof prepare>,
+  { requirements, policy, mark, push }: ReturnType<typeof prepare>,
   answered: { readonly passage: SendPassage; readonly isBlocking: boolean; readonly task: Task },
 ): Promise<SendReply> {
   const { passage, isBlocking, task } = answered;
@@ -193,6 +215,7 @@ async function settleTask(
   const plan = { pin: sender.holder.pin, requirements, policy };
   const entry = sender.task ?? (await desk.adopt(task.id, task.contextId, plan));
   const beforeSend = sender.task ? undefined : entry.tracked.terminal;
+  await push?.adopt(entry.handle.id);
   await intent?.close("answered");
   const { state } = task.status;
   if (isBlocking && !isTerminalState(state) && !isInterruptedState(state)) {

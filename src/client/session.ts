@@ -11,8 +11,6 @@ import type { CardRequirements } from "../model/requirements.ts";
 import type { TrustLevel, TrustRecord } from "../model/trust.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import { sha256HexOfText } from "../util/hash.ts";
-import { redactUrl } from "../util/redact.ts";
 import type { Bindings } from "./bindings.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
@@ -108,11 +106,4 @@ export interface AgentTrust {
 /** What the agent behind a pin has earned. */
 export function trustIn({ trust }: Session, pin: CardPin): AgentTrust {
   return Object.freeze({ level: trust.level(pin), record: trust.record(pin) });
-}
-
-/** Names a card URL without what may be a secret in it; a hash of the whole tells two such URLs apart. */
-export function cardKeyOf(url: string | undefined): string {
-  if (url === undefined) return "";
-  const shown = redactUrl(url);
-  return shown === url ? url : `${shown} ${sha256HexOfText(url).slice(0, 16)}`;
 }

@@ -1,11 +1,11 @@
 import type { A2ALeaseError } from "../errors/base.ts";
 import { LifecycleNotTrustedError } from "../errors/lifecycle.ts";
+import { calleeOf } from "../ledger/callee.ts";
 import { type Ledger, trustKey } from "../ledger/ledger.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { LedgerEntry } from "../model/record.ts";
 import type { ProbedCapability, TrustLevel, TrustRecord } from "../model/trust.ts";
 import { type Clock, isoTime } from "../util/clock.ts";
-import { calleeOf } from "./callee.ts";
 import { writeRecord } from "./write-record.ts";
 
 /** What a passed probe earned. */

@@ -16,6 +16,11 @@ export interface Ledger {
   write(key: string, record: LedgerRecord, expectedRevision: number): Promise<LedgerEntry>;
   /** Forgets a record; one that is not there is no error. */
   remove(key: string): Promise<void>;
+  /**
+   * Tells of every write under a key, where that costs nothing; the returned function ends it. A ledger without it is
+   * asked now and then by those that wait.
+   */
+  watch?(key: string, listener: () => void): () => void;
   /** Lets go of connections and files. */
   close?(): Promise<void>;
 }
@@ -33,4 +38,14 @@ export function intentKey(cardUrl: string, principal: string, messageId: string)
 /** Key of the record of trust in a callee. */
 export function trustKey(callee: string, protocolVersion: string): string {
   return JSON.stringify(["trust", callee, protocolVersion]);
+}
+
+/** Key of what leads from the secret of a push configuration to its task. */
+export function pushKey(fingerprint: string): string {
+  return JSON.stringify(["push", fingerprint]);
+}
+
+/** Key of what notifications showed of a task. */
+export function inboxKey(cardUrl: string, principal: string, taskId: string): string {
+  return JSON.stringify(["inbox", cardUrl, principal, taskId]);
 }

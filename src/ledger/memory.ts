@@ -23,6 +23,7 @@ export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   }
   const open = new Map<string, LedgerEntry>();
   const settled = new Map<string, LedgerEntry>();
+  const watchers = new Map<string, Set<() => void>>();
   const find = (key: string) => open.get(key) ?? settled.get(key);
 
   function makeRoom(): void {
@@ -44,17 +45,36 @@ export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
       settled.delete(key);
       (isSettled(record) ? settled : open).set(key, entry);
       makeRoom();
+      for (const tell of [...(watchers.get(key) ?? [])]) tell();
       return entry;
     },
     async remove(key) {
       open.delete(key);
       settled.delete(key);
     },
+    watch(key, listener) {
+      const tell = () => listener();
+      const heard = watchers.get(key) ?? new Set();
+      watchers.set(key, heard.add(tell));
+      return () => {
+        heard.delete(tell);
+        if (heard.size === 0 && watchers.get(key) === heard) watchers.delete(key);
+      };
+    },
   };
 }
 
 function isSettled(record: LedgerRecord): boolean {
-  if (record.kind === "trust") return false;
-  if (record.kind === "intent") return record.state === "answered" || record.state === "refused";
-  return record.task !== undefined && isTerminalState(record.task.status.state);
+  switch (record.kind) {
+    case "trust":
+      return false;
+    case "intent":
+      return record.state === "answered" || record.state === "refused";
+    case "push":
+      return record.isOver === true;
+    case "inbox":
+      return record.observations.some(({ state }) => isTerminalState(state));
+    case "task":
+      return record.task !== undefined && isTerminalState(record.task.status.state);
+  }
 }

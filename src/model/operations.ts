@@ -86,7 +86,8 @@ export const operationFacts: Readonly<Record<OperationName, OperationFacts>> = O
   ListTasks: facts("alongside", "repeatable"),
   CancelTask: facts("none", "repeatable"),
   SubscribeToTask: facts("alongside", "repeatable", "streaming", true),
-  CreateTaskPushNotificationConfig: facts("before", "once", "pushNotifications"),
+  // The client makes the id, so that saying it twice makes one configuration.
+  CreateTaskPushNotificationConfig: facts("before", "repeatable", "pushNotifications"),
   GetTaskPushNotificationConfig: facts("alongside", "repeatable", "pushNotifications"),
   ListTaskPushNotificationConfigs: facts("alongside", "repeatable", "pushNotifications"),
   DeleteTaskPushNotificationConfig: facts("none", "repeatable"),

@@ -1,6 +1,7 @@
 import type { Deviation } from "./deviation.ts";
 import type { TaskMemory } from "./observation.ts";
 import type { CardPin } from "./pin.ts";
+import type { InboxRecord, PushRecord } from "./push-record.ts";
 import type { CardRequirements } from "./requirements.ts";
 import type { Task } from "./task.ts";
 import type { TrustRecord } from "./trust.ts";
@@ -73,7 +74,7 @@ export interface IntentRecord {
 }
 
 /** Anything that a ledger keeps. */
-export type LedgerRecord = TaskRecord | IntentRecord | TrustRecord;
+export type LedgerRecord = TaskRecord | IntentRecord | TrustRecord | PushRecord | InboxRecord;
 
 /** A record as a ledger gives it out. */
 export interface LedgerEntry<R extends LedgerRecord = LedgerRecord> {

@@ -60,6 +60,11 @@ export function isoTime(wallMs: number): string {
   return date.toISOString();
 }
 
+/** A wall time as what other packages want it to be. */
+export function dateOf(wallMs: number): Date {
+  return new Date(wallMs);
+}
+
 /** Wall time of an RFC 3339 or HTTP date text, or `undefined` when it is none. */
 export function parseTime(text: string): number | undefined {
   const wallMs = Date.parse(text);

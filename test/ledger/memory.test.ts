@@ -148,3 +148,19 @@ test("keys of records can't be mistaken for each other", () => {
   ];
   expect(new Set(keys).size).toBe(keys.length);
 });
+
+test("a watcher hears of each write under its key, until it stops", async () => {
+  const ledger = createMemoryLedger();
+  const heard: string[] = [];
+  const stop = ledger.watch?.("a", () => void heard.push("one"));
+  const stopOther = ledger.watch?.("a", () => void heard.push("other"));
+  await ledger.write("b", taskRecord("b"), 0);
+  await ledger.write("a", taskRecord("a"), 0);
+  await rejectionOf(ledger.write("a", taskRecord("a"), 0));
+  stop?.();
+  stop?.();
+  await ledger.write("a", taskRecord("a"), 1);
+  stopOther?.();
+  await ledger.write("a", taskRecord("a"), 2);
+  expect(heard).toEqual(["one", "other", "other"]);
+});

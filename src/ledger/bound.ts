@@ -1,14 +1,14 @@
 import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerEntry, LedgerRecord } from "../model/record.ts";
 import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { isRecord } from "../util/freeze.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** How long a ledger may take to answer, in milliseconds. */
 const answerMs = 10_000;
 
-const kinds: readonly string[] = ["task", "intent", "trust"];
+const kinds: readonly string[] = ["task", "intent", "trust", "push", "inbox"];
 
 /** A ledger that answers in time and in shape, or fails with a ledger error. A closed client waits for none. */
 export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): Ledger {
@@ -36,6 +36,7 @@ export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): 
     write: (key, record, expectedRevision) =>
       within("write a record", async () => checked(await ledger.write(key, record, expectedRevision))),
     remove: (key) => within("remove a record", () => ledger.remove(key)),
+    ...(ledger.watch ? { watch: ledger.watch.bind(ledger) } : {}),
   };
 }
 
@@ -54,6 +55,8 @@ function checked(entry: LedgerEntry): LedgerEntry {
 /** What each kind of record can't do without. */
 function hasMembers(record: Partial<Record<keyof LedgerRecord | string, unknown>>): boolean {
   if (record.kind === "trust") return typeof record.callee === "string" && Array.isArray(record.history);
+  if (record.kind === "push") return typeof record.fingerprint === "string" && Array.isArray(record.via);
+  if (record.kind === "inbox") return Array.isArray(record.observations) && Array.isArray(record.configs);
   const isPinned = isRecord(record.pin) && typeof record.pin.digest === "string";
   if (record.kind === "intent") return isPinned && typeof record.messageId === "string";
   const { memory } = record;

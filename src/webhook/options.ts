@@ -1,0 +1,96 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import type { PushUpdate } from "../model/push-update.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
+import type { JwtVerification } from "./jwt-options.ts";
+
+/** Bounds on what a webhook takes. */
+export interface WebhookLimits {
+  /** Longest body, in bytes; past it the answer is 413. @default 8 388 608 */
+  readonly bodyBytes?: number;
+  /** How long a body may take to arrive, in milliseconds; past it the answer is 408. @default 10 000 */
+  readonly bodyMs?: number;
+  /** Deepest nesting of a body. @default 128 */
+  readonly bodyDepth?: number;
+  /** Notifications that are taken at once; past it the answer is 429. @default 2048 */
+  readonly pending?: number;
+  /** Bytes of bodies that are held at once; past it the answer is 429. @default 67 108 864 */
+  readonly pendingBytes?: number;
+}
+
+/** Options of {@link createWebhookReceiver}. */
+export interface WebhookOptions {
+  /** The ledger of the clients whose tasks are notified of, in this process or another. */
+  readonly ledger: Ledger;
+  /**
+   * How a notification is verified. By the secret of its push configuration, which the ledger knows by its hash; or by
+   * a JWT that the agent signed. @default "secret"
+   */
+  readonly verify?: "secret" | JwtVerification;
+  /**
+   * Hears each new thing that was pushed, once, after the ledger has it. It is not waited for, and what it throws goes
+   * to `onError`. It gets no content: read the task, and the card is checked before it is delivered.
+   */
+  readonly onUpdate?: (update: PushUpdate) => unknown;
+  /** Hears what failed: `onUpdate`, the ledger, the key set, a broken rule of a task's life. @default nobody */
+  readonly onError?: (error: unknown) => unknown;
+  /** Keeps a worker alive until what goes on after the answer is done: a platform's `waitUntil`. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
+  /** Bounds on what is taken. */
+  readonly limits?: WebhookLimits;
+  /** Time. @default the machine's clock */
+  readonly clock?: Clock;
+}
+
+/** The options with their defaults in. */
+export interface ResolvedWebhookOptions
+  extends Required<Omit<WebhookOptions, "onUpdate" | "onError" | "waitUntil" | "limits">> {
+  readonly onUpdate: (update: PushUpdate) => unknown;
+  readonly onError: (error: unknown) => unknown;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  readonly limits: Required<WebhookLimits>;
+}
+
+const defaultLimits: Required<WebhookLimits> = Object.freeze({
+  bodyBytes: 8 * 1024 * 1024,
+  bodyMs: 10_000,
+  bodyDepth: 128,
+  pending: 2048,
+  pendingBytes: 64 * 1024 * 1024,
+});
+
+/**
+ * Checks the options, and puts the defaults in.
+ *
+ * @throws TypeError naming the option.
+ */
+export function resolveWebhookOptions(given: WebhookOptions): ResolvedWebhookOptions {
+  const { ledger, verify = "secret" } = given;
+  if (typeof ledger?.read !== "function" || typeof ledger.write !== "function") {
+    throw new TypeError("ledger: wanted the ledger of the clients");
+  }
+  if (verify !== "secret" && (typeof verify !== "object" || verify === null)) {
+    throw new TypeError(
+      'verify: wanted "secret", or how a JWT is verified; a webhook that verifies nothing is refused',
+    );
+  }
+  for (const name of ["onUpdate", "onError", "waitUntil"] as const) {
+    if (given[name] !== undefined && typeof given[name] !== "function") {
+      throw new TypeError(`${name}: wanted a function`);
+    }
+  }
+  for (const [name, value] of Object.entries(given.limits ?? {})) {
+    if (!Object.hasOwn(defaultLimits, name)) throw new TypeError(`limits.${name}: there is no such limit`);
+    if (!(typeof value === "number" && value >= 1)) {
+      throw new TypeError(`limits.${name}: found ${String(value)}, wanted a number of at least 1`);
+    }
+  }
+  return Object.freeze({
+    ledger,
+    verify,
+    onUpdate: given.onUpdate ?? (() => {}),
+    onError: given.onError ?? (() => {}),
+    waitUntil: given.waitUntil ?? (() => {}),
+    limits: Object.freeze({ ...defaultLimits, ...given.limits }),
+    clock: given.clock ?? systemClock,
+  });
+}
