@@ -23,6 +23,9 @@ export interface FrameContext {
   readonly readFrame: (wire: unknown) => Frame;
 }
 
+/** Events of no use that may come in a row: a day of pings, one each second. */
+const maxUseless = 100_000;
+
 /** Reads an event stream with the JSON of one frame in each event (9.4.2, 11.7). */
 export function openFrames(response: HttpResponse, context: FrameContext): BindingStream {
   const { call, options } = context;
@@ -40,6 +43,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
 
   async function* read() {
     let isEmpty = true;
+    let useless = 0;
     for await (const batch of stream.batches) {
       for (const event of batch) {
         // The consumer may have aborted or closed between two events of one batch.
@@ -48,9 +52,15 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
         const frame = readEvent(event, context);
         if (frame.ok) {
           isEmpty = false;
+          useless = 0;
           deviations = addDeviations(deviations, frame.deviations);
           yield frame.value;
-        } else skipped = withFrame(skipped, frame.reason, event);
+          continue;
+        }
+        skipped = withFrame(skipped, frame.reason, event);
+        useless += 1;
+        const isEndless = useless > maxUseless && problemOf(stream, skipped);
+        if (isEndless) throw isEndless;
       }
     }
     const problem = isEmpty && !isClosed ? problemOf(stream, skipped) : undefined;
