@@ -18,7 +18,10 @@ const listener = await agent.listen();
 process.on("message", (question) => {
   if (question === "counts") {
     const { openRequestCount, openStreamCount } = agent;
-    process.send?.({ openSocketCount: listener.openSocketCount, openRequestCount, openStreamCount });
+    const subscribed = agent.calls("SubscribeToTask").length;
+    const read = agent.calls("GetTask").length;
+    const { openSocketCount } = listener;
+    process.send?.({ openSocketCount, openRequestCount, openStreamCount, subscribed, read });
   } else {
     void listener.close();
     process.disconnect();
