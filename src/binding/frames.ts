@@ -26,6 +26,9 @@ export interface FrameContext {
   readonly errorOf: (failure: RemoteFailure) => unknown;
 }
 
+/** Events of no use that may come in a row: a day of pings, one each second. */
+const maxUseless = 100_000;
+
 /** Reads an event stream with the JSON of one frame in each event (9.4.2, 11.7). */
 export function openFrames(response: HttpResponse, context: FrameContext): BindingStream {
   const { call, options } = context;
@@ -43,6 +46,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
 
   async function* read() {
     let isEmpty = true;
+    let useless = 0;
     for await (const batch of stream.batches) {
       for (const event of batch) {
         // The consumer may have aborted or closed between two events of one batch.
@@ -51,9 +55,15 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
         const frame = readEvent(event, context);
         if (frame.ok) {
           isEmpty = false;
+          useless = 0;
           deviations = addDeviations(deviations, frame.deviations);
           yield frame.value;
-        } else skipped = withFrame(skipped, frame.reason, event);
+          continue;
+        }
+        skipped = withFrame(skipped, frame.reason, event);
+        useless += 1;
+        const isEndless = useless > maxUseless && problemOf(stream, skipped);
+        if (isEndless) throw isEndless;
       }
     }
     const problem = isEmpty && !isClosed ? problemOf(stream, skipped) : undefined;

@@ -1,5 +1,6 @@
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamInterruptedError } from "../errors/stream.ts";
+import { LimitExceededError } from "../errors/transport.ts";
 import type { StreamResponse } from "../model/events.ts";
 import { defined } from "../util/freeze.ts";
 import type { HandleEntry } from "./handle.ts";
@@ -33,4 +34,21 @@ export function misplacedBy(event: StreamResponse, isFirst: boolean): string {
   return isFirst
     ? `found ${found} first, wanted a task or a message`
     : `found ${found} after a message in place of a task, wanted nothing`;
+}
+
+/** Events without any news that may come in a row: a day of an agent that repeats itself each second. */
+const maxRepeats = 100_000;
+
+/**
+ * Watches that repetitions do not go on for ever. It is told of each event whether that was news, and says it again.
+ *
+ * @throws LimitExceededError when too many in a row were none.
+ */
+export function createNewsBound(): (isNew: boolean) => boolean {
+  let repeats = 0;
+  return (isNew) => {
+    repeats = isNew ? 0 : repeats + 1;
+    if (repeats <= maxRepeats) return isNew;
+    throw new LimitExceededError("events", maxRepeats, `${repeats} events in a row without any news`);
+  };
 }

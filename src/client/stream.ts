@@ -17,7 +17,7 @@ import type { LeaseHolder } from "./session.ts";
 import { isSettled, type SettleRule } from "./settle.ts";
 import type { HeldStream } from "./shared-stream.ts";
 import { createSilences, type Silences } from "./silence.ts";
-import { cutError, identityOf, misplacedBy } from "./stream-end.ts";
+import { createNewsBound, cutError, identityOf, misplacedBy } from "./stream-end.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
@@ -55,8 +55,7 @@ class StreamReader implements HeldTaskStream {
     // It begins with the task as it was then, which was seen already.
     this.#position = Math.max(0, (parts.mark?.statusCount ?? 0) - 1);
     this.#unwatch = this.#watch(parts.task?.holder ?? parts.plan);
-    const awaited = () => (parts.sent && this.#eventCount === 0 ? undefined : this.#task);
-    this.#silences = createSilences(parts, awaited);
+    this.#silences = createSilences(parts, () => (parts.sent && !this.#eventCount ? undefined : this.#task));
     parts.task?.slot.hold(this);
   }
 
@@ -131,8 +130,9 @@ class StreamReader implements HeldTaskStream {
   /** The events, to the end; says whether that is a good one. */
   async *#deliver(): AsyncGenerator<StreamResponse, boolean> {
     const { sent } = this.#parts;
+    const noteNews = createNewsBound();
     for await (const event of this.#events()) {
-      const isNew = await this.#receive(event);
+      const isNew = noteNews(await this.#receive(event));
       this.#isAnswered = this.#eventCount === 0 && sent !== undefined && "message" in event;
       this.#eventCount += 1;
       if (isNew) yield event;

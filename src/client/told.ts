@@ -2,6 +2,7 @@ import { isPrefix } from "../lifecycle/artifacts.ts";
 import { isReplay } from "../lifecycle/memory.ts";
 import type { Artifact } from "../model/artifact.ts";
 import type { StreamResponse } from "../model/events.ts";
+import type { Message } from "../model/message.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Part } from "../model/part.ts";
 import type { Task } from "../model/task.ts";
@@ -16,9 +17,16 @@ export interface Told {
   missing(isAfterCut: boolean): TaskUpdate[];
 }
 
+/** Messages that are remembered as told, the newest ones. */
+const maxMessages = 1_000;
+
 /** Starts with nothing told. */
 export function createTold(tracked: TrackedTask): Told {
   const parts = new Map<string, Part[]>();
+  /** Ids of the agent's messages that were told, by themselves or with a status. */
+  const messages = new Set<string>();
+  /** The newest message of the history at the beginning. */
+  let lastBefore: string | undefined;
   let status: Observation | undefined;
   let isBegun = false;
 
@@ -33,15 +41,40 @@ export function createTold(tracked: TrackedTask): Told {
     isBegun = true;
     status = tracked.last;
     for (const artifact of artifacts) parts.set(artifact.artifactId, [...artifact.parts]);
+    const { history = [], status: now } = taskOf(tracked);
+    lastBefore = history.at(-1)?.messageId;
+    note(now.message);
     return [update("snapshot")];
+  }
+
+  function note(message: Message | undefined): void {
+    if (!message) return;
+    messages.add(message.messageId);
+    const [oldest] = messages.size > maxMessages ? messages.keys() : [];
+    if (oldest !== undefined) messages.delete(oldest);
+  }
+
+  /** What the agent said since the beginning and was not told, as far as the task's history holds it (3.7). */
+  function missingMessages(): TaskUpdate[] {
+    const { history = [], status: now } = taskOf(tracked);
+    const before = history.findLastIndex(({ messageId }) => messageId === lastBefore);
+    // A history that shows nothing of the beginning may reach back to turns before it.
+    const from = before >= 0 ? before : history.findLastIndex(({ role }) => role === "ROLE_USER");
+    const missed = history
+      .slice(from + 1)
+      .filter(({ role, messageId }) => role === "ROLE_AGENT" && messageId !== now.message?.messageId)
+      .filter(({ messageId }) => !messages.has(messageId));
+    for (const message of missed) note(message);
+    return missed.map((message) => update("message", { message }));
   }
 
   function missing(isAfterCut: boolean): TaskUpdate[] {
     if (!isBegun) return begin();
-    const found = tracked.artifacts.flatMap(missingOf);
+    const found = [...missingMessages(), ...tracked.artifacts.flatMap(missingOf)];
     const { last } = tracked;
     if (last && !(status && isReplay(status, last))) {
       status = last;
+      note(taskOf(tracked).status.message);
       found.push(update("status", { status: taskOf(tracked).status }));
     }
     return found.length > 0 && isAfterCut ? [update("gap"), ...found] : found;
@@ -58,7 +91,13 @@ export function createTold(tracked: TrackedTask): Told {
   }
 
   function event(item: StreamResponse): TaskUpdate[] {
-    if ("message" in item) return [...(isBegun ? [] : begin()), update("message", { message: item.message })];
+    if ("message" in item) {
+      const { message } = item;
+      const begun = isBegun ? [] : begin();
+      if (messages.has(message.messageId)) return begun;
+      note(message);
+      return [...begun, update("message", { message })];
+    }
     // The stream goes on from what it began with, whatever somebody else has seen meanwhile.
     if ("task" in item && !isBegun) return begin(item.task.artifacts);
     if ("task" in item || !isBegun) return missing(false);
@@ -66,6 +105,7 @@ export function createTold(tracked: TrackedTask): Told {
       const seen = tracked.observe(item.statusUpdate, "stream");
       if (status && isReplay(status, seen)) return [];
       status = seen;
+      note(item.statusUpdate.status.message);
       return [update("status", { status: item.statusUpdate.status })];
     }
     const { artifact, append = false, lastChunk = false } = item.artifactUpdate;

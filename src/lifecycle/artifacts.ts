@@ -8,6 +8,8 @@ interface Growing {
   artifact: Artifact;
   parts: Part[];
   isFinished: boolean;
+  /** Bytes of everything beside its parts, about. */
+  frameBytes: number;
   /** The whole of it, until it grows again. */
   listed?: Artifact;
 }
@@ -22,7 +24,7 @@ export interface ArtifactFold {
   add(update: TaskArtifactUpdateEvent): void;
   /** How many parts there are in all. */
   readonly partCount: number;
-  /** How many bytes their content has, about. */
+  /** How many bytes they hold, about: their content, and what each part and each artifact costs beside it. */
   readonly byteCount: number;
   /** Whether a snapshot shows nothing that is not here already. */
   holds(artifacts: readonly Artifact[]): boolean;
@@ -42,7 +44,7 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
     // An id that is there twice breaks the spec; both are kept, and the later one grows.
     growing = artifacts.map((artifact) => startOf(artifact, false));
     for (const item of growing) byId.set(item.artifact.artifactId, item);
-    byteCount = growing.reduce((count, { parts }) => count + bytesOf(parts), 0);
+    byteCount = growing.reduce((count, item) => count + sizeOf(item), 0);
     listed = undefined;
   }
 
@@ -58,21 +60,27 @@ export function createArtifactFold(initial: readonly Artifact[] = []): ArtifactF
   function add({ artifact, append = false, lastChunk = false }: TaskArtifactUpdateEvent): void {
     const known = byId.get(artifact.artifactId);
     listed = undefined;
-    byteCount += bytesOf(artifact.parts);
     if (!known) {
       const started = startOf(artifact, lastChunk);
+      byteCount += sizeOf(started);
       growing.push(started);
       byId.set(artifact.artifactId, started);
     } else if (append) {
+      byteCount += bytesOf(artifact.parts) - known.frameBytes;
       for (const part of artifact.parts) known.parts.push(part);
       // 4.2.2: later pieces may say more of the artifact; what they leave out stays.
-      known.artifact = { ...known.artifact, ...artifact };
+      if (saysMore(artifact)) {
+        known.artifact = { ...known.artifact, ...artifact };
+        known.frameBytes = frameBytesOf(known.artifact);
+      }
+      byteCount += known.frameBytes;
       known.isFinished ||= lastChunk;
       delete known.listed;
     } else {
-      byteCount -= bytesOf(known.parts);
+      byteCount -= sizeOf(known);
       delete known.listed;
       Object.assign(known, startOf(artifact, lastChunk));
+      byteCount += sizeOf(known);
     }
   }
 
@@ -125,15 +133,33 @@ function wholeOf(item: Growing): Artifact {
   return item.listed;
 }
 
+/** What a part and an artifact cost beside what they hold, so that endless empty ones are not free. */
+const partBytes = 64;
+const artifactBytes = 256;
+
 function bytesOf(parts: readonly Part[]): number {
   return parts.reduce((count, part) => {
-    const content = "text" in part ? part.text : "raw" in part ? part.raw : JSON.stringify(part);
-    return count + content.length;
+    const content = "text" in part ? part.text : "raw" in part ? part.raw : undefined;
+    const isPlain = content !== undefined && Object.keys(part).length === 1;
+    return count + (isPlain ? content.length : JSON.stringify(part).length) + partBytes;
   }, 0);
 }
 
+/** Whether a piece has more than parts for the artifact that it names. */
+function saysMore(artifact: Artifact): boolean {
+  return Object.keys(artifact).some((member) => member !== "artifactId" && member !== "parts");
+}
+
+function frameBytesOf({ parts: _parts, ...rest }: Artifact): number {
+  return JSON.stringify(rest).length + artifactBytes;
+}
+
+function sizeOf({ parts, frameBytes }: Growing): number {
+  return bytesOf(parts) + frameBytes;
+}
+
 function startOf(artifact: Artifact, isFinished: boolean): Growing {
-  return { artifact, parts: [...artifact.parts], isFinished };
+  return { artifact, parts: [...artifact.parts], isFinished, frameBytes: frameBytesOf(artifact) };
 }
 
 function oddity(kind: string, artifactId: string, wanted: string): Deviation {

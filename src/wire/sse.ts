@@ -44,12 +44,15 @@ export interface SseParser {
 
 /** What a line has beside its data: the name of the field. */
 const fieldLength = "data: ".length;
-/** The parser makes an error object of each line that it ignores; that many are no event stream. */
+/** The parser makes an error object of each line that it ignores; that many in a row, without an event, are no stream. */
 const maxIgnoredLines = 10_000;
+/** Bytes that may come in a row, beside those of an event, without one being complete: a month of heartbeats. */
+const maxIdleBytes = 8 * 1024 * 1024;
 
 /**
  * Makes a parser of server-sent events (HTML 9.2.6): CR, LF and CRLF, a byte order mark, comments, data of many lines,
- * characters split across chunks. An event without its blank line never comes out. How the bytes were cut into chunks
+ * characters split across chunks. An event without its blank line never comes out, and neither comments nor anything else
+ * may go on without end where no event comes. How the bytes were cut into chunks
  * makes no difference.
  */
 export function createSseParser(maxEventBytes: number): SseParser {
@@ -58,6 +61,8 @@ export function createSseParser(maxEventBytes: number): SseParser {
   let failure: SseFailure | undefined;
   let retryMs: number | undefined;
   let ignored: IgnoredLines = { count: 0 };
+  let ignoredInARow = 0;
+  let idleBytes = 0;
   let afterCr = false;
 
   /** Leaves the parser by an exception: what it would still find in the chunk no longer counts. */
@@ -72,6 +77,7 @@ export function createSseParser(maxEventBytes: number): SseParser {
     maxBufferSize: maxEventBytes + fieldLength,
     onEvent({ data, event, id }) {
       if (isLonger(data, maxEventBytes)) stopTooLarge();
+      ignoredInARow = 0;
       const isReadable = !utf8.isDamaged || !hasDamage(data);
       events.push({
         ...(event === undefined ? {} : { name: event }),
@@ -86,8 +92,9 @@ export function createSseParser(maxEventBytes: number): SseParser {
       if (type === "max-buffer-size-exceeded") stopTooLarge();
       if (type !== "unknown-field") return;
       ignored = { count: ignored.count + 1, first: ignored.first ?? line.slice(0, 200) };
-      if (ignored.count > maxIgnoredLines) {
-        const message = `found ${ignored.count} lines that belong to no event, wanted an event stream`;
+      ignoredInARow += 1;
+      if (ignoredInARow > maxIgnoredLines) {
+        const message = `found ${ignoredInARow} lines that belong to no event, wanted an event stream`;
         stop(new MalformedResponseError([{ path: "$", message }], ignored.first));
       }
     },
@@ -113,6 +120,10 @@ export function createSseParser(maxEventBytes: number): SseParser {
         parser.feed(withLineFeeds(text));
       } catch (error) {
         if (error !== failure) throw error;
+      }
+      idleBytes = events.length > 0 ? 0 : idleBytes + chunk.length;
+      if (!failure && idleBytes > maxEventBytes + maxIdleBytes) {
+        failure = new LimitExceededError("eventBytes", maxEventBytes, `${idleBytes} bytes without an event`);
       }
       return failure ? { events, failure } : { events };
     },

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ArtifactFold, createArtifactFold } from "../../src/lifecycle/artifacts.ts";
 import type { Artifact } from "../../src/model/artifact.ts";
 import type { TaskArtifactUpdateEvent } from "../../src/model/events.ts";
+import type { Part } from "../../src/model/part.ts";
 
 const artifact = (artifactId: string, ...texts: readonly string[]): Artifact => ({
   artifactId,
@@ -117,4 +119,75 @@ test("artifacts that did not grow since they were last asked for are not copied 
   expect(fold.list()[0]).toBe(first);
   expect(fold.list()[1]).not.toBe(second);
   expect(second?.parts).toEqual([{ text: "2" }]);
+});
+
+describe("for any pieces", () => {
+  const part = fc.oneof(
+    fc.record({ text: fc.string({ unit: "binary" }) }),
+    fc.record({ raw: fc.base64String() }),
+    fc.record({ data: fc.jsonValue(), metadata: fc.constant({ m: 1 }) }),
+  ) as fc.Arbitrary<Part>;
+  const piece = fc.record(
+    {
+      artifact: fc.record(
+        {
+          artifactId: fc.constantFrom("a", "b", "c"),
+          parts: fc.array(part, { maxLength: 3 }),
+          name: fc.string(),
+          metadata: fc.dictionary(fc.string(), fc.string()),
+        },
+        { requiredKeys: ["artifactId", "parts"] },
+      ),
+      append: fc.boolean(),
+      lastChunk: fc.boolean(),
+    },
+    { requiredKeys: ["artifact"] },
+  );
+
+  test("the artifacts are what a plain reading of 4.2.2 makes of them, however often they are asked for", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(piece, fc.boolean()), { maxLength: 30 }), (pieces) => {
+        const fold = createArtifactFold();
+        let model: Artifact[] = [];
+        for (const [{ artifact: given, append = false, lastChunk }, isLooked] of pieces) {
+          fold.add({
+            taskId: "t1",
+            artifact: given,
+            append,
+            ...(lastChunk === undefined ? {} : { lastChunk }),
+          });
+          const old = model.find(({ artifactId }) => artifactId === given.artifactId);
+          const grown = append && old ? { ...old, ...given, parts: [...old.parts, ...given.parts] } : given;
+          model = old ? model.map((item) => (item === old ? grown : item)) : [...model, grown];
+          if (isLooked) expect(fold.list()).toEqual(model);
+        }
+        expect(fold.list()).toEqual(model);
+        expect(JSON.stringify(fold.list().map(({ parts }) => parts))).toBe(
+          JSON.stringify(model.map(({ parts }) => parts)),
+        );
+        // What is counted while it grows is what is counted of the whole.
+        expect(fold.byteCount).toBe(createArtifactFold(model).byteCount);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test("nothing of an artifact is free of charge", () => {
+  const costs = (...pieces: readonly TaskArtifactUpdateEvent[]) => {
+    const fold = createArtifactFold();
+    for (const item of pieces) fold.add(item);
+    return fold.byteCount;
+  };
+  const first = update(artifact("a", ""));
+  const empty = costs(first);
+
+  expect(costs(first, update(artifact("a", ""), { append: true }))).toBeGreaterThan(empty);
+  expect(costs(first, update(artifact("b")))).toBeGreaterThan(empty);
+  expect(
+    costs(first, update({ ...artifact("a"), metadata: { m: "x".repeat(1_000) } }, { append: true })),
+  ).toBeGreaterThan(empty + 1_000);
+  expect(
+    costs(update({ artifactId: "a", parts: [{ text: "", metadata: { m: "x".repeat(1_000) } }] })),
+  ).toBeGreaterThan(empty + 1_000);
 });

@@ -67,6 +67,23 @@ describe("an event stream", () => {
     expect(failure).toMatchObject({ code: "MALFORMED_RESPONSE", body: "<p>" });
   });
 
+  test("may have lines of its own in each event, for as long as it goes on", () => {
+    const { events, failure, ignored } = parse(["sent: now\ndata: a\n\n".repeat(10_001)]);
+    expect([events.length, failure, ignored.count]).toEqual([10_001, undefined, 10_001]);
+  });
+
+  test.each([
+    ["comments", ": still here\n\n"],
+    ["wishes for a pause", "retry: 10\n"],
+    ["events without data", "event: ping\n\n"],
+  ])("has come to its end when %s go on and on without an event", (_name, text) => {
+    const chunk = encode(text.repeat(10_000));
+    const count = Math.ceil((8 * 1024 * 1024 + large) / chunk.length);
+    expect(parse(Array(count + 1).fill(chunk)).failure).toMatchObject({ limit: "eventBytes" });
+    const withEvent = [...Array(count - 1).fill(chunk), "data: a\n\n", ...Array(count - 1).fill(chunk)];
+    expect(parse(withEvent)).toMatchObject({ events: [{ data: "a" }], failure: undefined });
+  });
+
   test("drops an event whose blank line never came", () => {
     expect(parse(["data: a\n\ndata: b\n"]).events).toEqual([{ data: "a" }]);
   });
@@ -126,6 +143,28 @@ describe("the size of an event", () => {
   });
 });
 
+/** The data of the events, line by line as the standard says it. */
+function plainReading(bytes: Uint8Array): string[] {
+  const events: string[] = [];
+  let lines: string[] = [];
+  // What follows the last line end is no line.
+  for (const line of new TextDecoder()
+    .decode(bytes)
+    .split(/\r\n|\r|\n/)
+    .slice(0, -1)) {
+    if (line === "") {
+      const data = lines.join("\n");
+      // An event whose data is one empty line has the data of none (9.2.6, "dispatch the event", step 2).
+      if (lines.length > 0) events.push(data);
+      lines = [];
+      continue;
+    }
+    const [, field = line, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === "data") lines.push(value);
+  }
+  return events;
+}
+
 describe("for any bytes", () => {
   const line = fc.oneof(
     fc.string({ unit: "binary" }).map((text) => `data: ${text}`),
@@ -153,6 +192,15 @@ describe("for any bytes", () => {
       fc.property(fc.oneof(stream, noise, dense), fc.array(fc.nat()), (bytes, places) => {
         expect(parse(cutInto(bytes, places))).toEqual(parse([bytes]));
         expect(parse(cutInto(bytes, [...bytes.keys()]))).toEqual(parse([bytes]));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("the events are those of a plain reading of HTML 9.2.6", () => {
+    fc.assert(
+      fc.property(stream, (bytes) => {
+        expect(parse([bytes]).events.map(({ data }) => data)).toEqual(plainReading(bytes));
       }),
       { numRuns: 1000 },
     );
