@@ -1,10 +1,12 @@
 import type { FlightKind } from "../card/flight.ts";
+import { thumbprintsOf } from "../card/signature.ts";
 import type { CardReading } from "../card/source.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError, LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
 import type { JudgeOptions } from "../lease/judge.ts";
 import { judgeExtended } from "../lease/judge-extended.ts";
 import { decideDrift } from "../lease/posture.ts";
+import { signerOf } from "../lease/pin.ts";
 import { judgeReading, type Renewal, renewLease } from "../lease/renew.ts";
 import { unmetRequirements } from "../lease/requirements.ts";
 import type { CardDrift, DriftPhase } from "../model/drift.ts";
@@ -49,11 +51,12 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
   switch (renewal.outcome) {
     case "renewed":
       accept(session, request, renewal.reading);
+      await followSigner(session, holder, renewal.reading);
       // The extended card, where there is one, is checked with the public one: both must still hold.
       if (renewal.reading.via !== "term") await checkExtended(session, request);
       return;
     case "drift":
-      return settleDrift(session, request, renewal.drift, renewal.reading);
+      return settleDrift(session, refusedBy(request, renewal.refusal), renewal.drift, renewal.reading);
     case "unverifiable": {
       if (signal.aborted) throw signal.reason;
       const { source, options, clock } = session;
@@ -69,6 +72,11 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       throw error;
     }
   }
+}
+
+/** What refused the live card is the cause, where nothing else is. */
+function refusedBy(request: CheckRequest, refusal: unknown): CheckRequest {
+  return refusal === undefined ? request : { ...request, cause: request.cause ?? refusal };
 }
 
 /** There is no telling whether a pin still holds. What led to the check, where something did, is the cause. */
@@ -147,7 +155,9 @@ async function settleDrift(
   const taskId = holder.task?.id;
   session.observer.emit("drift", { ...defined({ taskId }), drift });
   const { posture } = request.policy ?? holder.policy;
-  if (!reading || decideDrift(posture, drift, holder.task) === "fail") throw holder.end(drift, cause);
+  const isVouched = reading !== undefined && isSignedByPin(session, holder.pin, reading);
+  const decision = reading ? decideDrift(posture, drift, holder.task, isVouched) : "fail";
+  if (!reading || decision === "fail") throw holder.end(drift, cause);
   let pin: CardPin;
   try {
     pin = pinForPlan(session, reading.snapshot, requirements, holder.pin.extended);
@@ -157,7 +167,26 @@ async function settleDrift(
   }
   session.lastReading = reading;
   session.isStale = false;
-  await holder.repin(pin, drift);
+  // What the pinned key signed is the newest version from now on, even a lower one.
+  if (isVouched) session.source.history.resetMark(reading.snapshot.card.version);
+  // Who is pinned as the signer stays it, unless what he signs is accepted: then the first signer takes over.
+  const signer = isVouched ? {} : defined({ signer: holder.pin.signer });
+  await holder.repin(Object.freeze({ ...pin, ...signer }), drift);
+}
+
+/** The first of several signers takes over from the pinned one, as long as that one still signs beside it. */
+async function followSigner(session: Session, holder: LeaseHolder, reading: Reading): Promise<void> {
+  const { pin } = holder;
+  const next = { ...pin, ...signerOf(reading.snapshot.signature) };
+  if (next.signer === pin.signer || !isSignedByPin(session, pin, reading)) return;
+  await holder.replacePin(Object.freeze(next));
+}
+
+/** Whether the key that is pinned signed the live card, and the caller accepts what it signs. */
+function isSignedByPin({ options }: Session, pin: CardPin, { snapshot: { signature } }: Reading): boolean {
+  const { signer } = pin;
+  if (!options.signatures.acceptSignedChanges || signer === undefined) return false;
+  return signature?.result === "valid" && thumbprintsOf(signature).includes(signer);
 }
 
 /** The card can't be read, and the caller allowed to go on for a while; marked in every result. */
@@ -167,6 +196,9 @@ function goOnStale(session: Session, request: CheckRequest): Promise<void> | und
   const reading: Reading = { ...session.lastReading, snapshot: session.source.current, via: "term" };
   const judged = judgeReading(reading, { pin: holder.pin, requirements, judge }, session.source);
   if (judged.outcome === "drift") return settleDrift(session, request, judged.drift, judged.reading);
+  if (judged.outcome === "unverifiable") {
+    throw unverifiable(request, session.source.url ?? "", judged.failure);
+  }
   session.isStale = true;
   return undefined;
 }
