@@ -1,12 +1,10 @@
 import type { FlightKind } from "../card/flight.ts";
-import { thumbprintsOf } from "../card/signature.ts";
 import type { CardReading } from "../card/source.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError, LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
 import type { JudgeOptions } from "../lease/judge.ts";
 import { judgeExtended } from "../lease/judge-extended.ts";
 import { decideDrift } from "../lease/posture.ts";
-import { signerOf } from "../lease/pin.ts";
 import { judgeReading, type Renewal, renewLease } from "../lease/renew.ts";
 import { unmetRequirements } from "../lease/requirements.ts";
 import type { CardDrift, DriftPhase } from "../model/drift.ts";
@@ -21,6 +19,7 @@ import { readExtendedShared } from "./extended.ts";
 import { effectiveCard } from "./pinned.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
+import { followSigner, isSignedByPin } from "./signer.ts";
 
 /** One check of the card, for whom and why. */
 export interface CheckRequest {
@@ -172,21 +171,6 @@ async function settleDrift(
   // Who is pinned as the signer stays it, unless what he signs is accepted: then the first signer takes over.
   const signer = isVouched ? {} : defined({ signer: holder.pin.signer });
   await holder.repin(Object.freeze({ ...pin, ...signer }), drift);
-}
-
-/** The first of several signers takes over from the pinned one, as long as that one still signs beside it. */
-async function followSigner(session: Session, holder: LeaseHolder, reading: Reading): Promise<void> {
-  const { pin } = holder;
-  const next = { ...pin, ...signerOf(reading.snapshot.signature) };
-  if (next.signer === pin.signer || !isSignedByPin(session, pin, reading)) return;
-  await holder.replacePin(Object.freeze(next));
-}
-
-/** Whether the key that is pinned signed the live card, and the caller accepts what it signs. */
-function isSignedByPin({ options }: Session, pin: CardPin, { snapshot: { signature } }: Reading): boolean {
-  const { signer } = pin;
-  if (!options.signatures.acceptSignedChanges || signer === undefined) return false;
-  return signature?.result === "valid" && thumbprintsOf(signature).includes(signer);
 }
 
 /** The card can't be read, and the caller allowed to go on for a while; marked in every result. */
