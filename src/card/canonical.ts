@@ -24,9 +24,9 @@ export function canonicalTexts(json: JsonObject): readonly CanonicalText[] {
     ["a2a-python", asciiJson(known)],
     ["as-received", canonicalJson(content)],
   ];
-  const byText = new Map<string, CardSignatureProfile[]>();
-  for (const [profile, text] of written) byText.set(text, [...(byText.get(text) ?? []), profile]);
-  return [...byText].map(([text, profiles]) => ({ text, profiles }));
+  const byText = new Map<string, Set<CardSignatureProfile>>();
+  for (const [profile, text] of written) byText.set(text, (byText.get(text) ?? new Set()).add(profile));
+  return [...byText].map(([text, profiles]) => ({ text, profiles: [...profiles] }));
 }
 
 /**

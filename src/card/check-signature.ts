@@ -127,7 +127,7 @@ async function tryKey(
     if (accepted) return { result: "valid", message: "", thumbprint, profile: accepted };
     const forms = formsOf(texts());
     const profile = profiles[0] ?? "spec";
-    const message = otherForm(profile, forms);
+    const message = otherForm(profile, `sha256:${sha256HexOfText(text)}`, forms);
     return { result: "invalid", problem: "other-profile", message, thumbprint, profile, forms };
   }
   const forms = formsOf(texts());
@@ -150,14 +150,14 @@ function excerpt(text: string, at: number): string {
   return text.slice(at, at + 24);
 }
 
-function otherForm(profile: string, forms: readonly CanonicalForm[]): string {
-  const found = forms.find((form) => form.profile === profile && form.differsAt !== undefined);
+function otherForm(profile: string, digest: string, forms: readonly CanonicalForm[]): string {
+  const found = forms.find((form) => form.digest === digest);
   const wanted = forms.find((form) => form.profile === "spec");
   const parting =
     found?.differsAt === undefined
       ? ""
       : `; they part at character ${found.differsAt}: ${JSON.stringify(found.excerpt)} and ${JSON.stringify(found.specExcerpt)}`;
-  return `the signature fits the card as ${profile} writes it (${found?.digest ?? wanted?.digest}), which is not accepted; the spec's form is ${wanted?.digest}${parting}`;
+  return `the signature fits the card as ${profile} writes it (${digest}), which is not accepted; the spec's form is ${wanted?.digest}${parting}`;
 }
 
 function noForm(forms: readonly CanonicalForm[]): string {
