@@ -161,9 +161,11 @@ function otherForm(profile: string, digest: string, forms: readonly CanonicalFor
 }
 
 function noForm(forms: readonly CanonicalForm[]): string {
-  const listed = forms.map(({ profile, digest, differsAt }) => {
-    const parting = differsAt === undefined ? "" : `, parts from the spec's at character ${differsAt}`;
-    return `${profile} ${digest}${parting}`;
+  const listed = [...new Set(forms.map(({ digest }) => digest))].map((digest) => {
+    const same = forms.filter((form) => form.digest === digest);
+    const at = same[0]?.differsAt;
+    const parting = at === undefined ? "" : `, parts from the spec's at character ${at}`;
+    return `${same.map(({ profile }) => profile).join(", ")} ${digest}${parting}`;
   });
   return `the signature fits the card in none of its forms: ${listed.join("; ")}`;
 }

@@ -245,7 +245,11 @@ describe("each way to fail has a name of its own", () => {
       asked.push(url);
       return new Response("");
     };
-    expect([...(await told(withEntry(one), { fetch, ...(options as object) })), asked]).toEqual([result, problem, []]);
+    expect([...(await told(withEntry(one), { fetch, ...(options as object) })), asked]).toEqual([
+      result,
+      problem,
+      [],
+    ]);
   });
   test("no signature at all", async () => {
     for (const none of [card, { ...card, signatures: [] }, { ...card, signatures: null }]) {
