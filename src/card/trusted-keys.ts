@@ -1,5 +1,6 @@
 import type { JsonObject } from "../model/schema.ts";
 import { isRecord } from "../util/freeze.ts";
+import { certificateTerm } from "./certificate.ts";
 import { jwkFromKey, jwkFromPem } from "./jose.ts";
 import { readJwk, type VerificationKey } from "./keys.ts";
 
@@ -56,7 +57,10 @@ async function readTrusted(input: unknown, name: string): Promise<VerificationKe
   }
   const read = await readJwk(await asJwk(input, name));
   if (typeof read === "string") throw new TypeError(`${name}: ${read}`);
-  return read;
+  if (typeof input !== "string" || !input.includes("-----BEGIN CERTIFICATE-----")) return read;
+  const term = certificateTerm(input);
+  if (!term) throw new TypeError(`${name}: found a certificate whose term can't be read`);
+  return Object.freeze({ ...read, ...term });
 }
 
 async function asJwk(input: unknown, name: string): Promise<unknown> {
