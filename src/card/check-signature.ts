@@ -134,8 +134,16 @@ async function tryKey(
   return { result: "invalid", problem: "mismatch", message: noForm(forms), forms };
 }
 
-/** The card in all its forms, each against the spec's. */
+const knownForms = new WeakMap<readonly CanonicalText[], readonly CanonicalForm[]>();
+
+/** The card in all its forms, each against the spec's; made once for all its signatures. */
 function formsOf(texts: readonly CanonicalText[]): readonly CanonicalForm[] {
+  const forms = knownForms.get(texts) ?? compareForms(texts);
+  knownForms.set(texts, forms);
+  return forms;
+}
+
+function compareForms(texts: readonly CanonicalText[]): readonly CanonicalForm[] {
   const spec = texts.find(({ profiles }) => profiles.includes("spec"))?.text ?? "";
   return texts.flatMap(({ text, profiles }) => {
     const digest = `sha256:${sha256HexOfText(text)}`;
