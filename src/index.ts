@@ -20,6 +20,9 @@ export { createJsonRpcBinding } from "./binding/jsonrpc.ts";
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";
+export type { CardSignatureOptions, SignatureCheckOptions } from "./card/signature-options.ts";
+export type { KeyLike, PublicKeyInput, TrustedKeyInput } from "./card/trusted-keys.ts";
+export { type VerifySignaturesOptions, verifyCardSignatures } from "./card/verify-signatures.ts";
 export { type Agents, createAgents } from "./client/agents.ts";
 export type { CallOptions } from "./client/call.ts";
 export { A2AClient } from "./client/client.ts";
@@ -66,7 +69,6 @@ export {
   type CardIssue,
   CardNotFoundError,
   CardSignatureError,
-  type CardSignatureResult,
   CardUnreachableError,
   CardUnreadableError,
   type CardUnreadableReason,
@@ -233,6 +235,15 @@ export type {
   SecuritySchemeKind,
   StringList,
 } from "./model/security.ts";
+export type {
+  CanonicalForm,
+  CardSignatureProblem,
+  CardSignatureProfile,
+  CardSignatureResult,
+  CardSignatureVerdict,
+  CardSigner,
+  CheckedSignature,
+} from "./model/signature.ts";
 export type { SpecTaskState, TaskState } from "./model/states.ts";
 export { isInterruptedState, isTerminalState, taskStates } from "./model/states.ts";
 export type { Task, TaskStatus } from "./model/task.ts";

@@ -3,13 +3,16 @@ import { ConnectionError, TimeoutError } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import { defined } from "../util/freeze.ts";
 import { attemptOf, type CardAnswer, type CardReader, type CardValidators } from "./read.ts";
-import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
+import { type CardSnapshot, snapshotCard, withVerdict } from "./snapshot.ts";
+import type { CardVerifier } from "./verifier.ts";
 
 /** What discovery needs. */
 export interface DiscoverOptions {
   readonly read: CardReader;
   readonly maxDepth: number;
   readonly signal: AbortSignal;
+  /** Judges the signatures of the card that is found. @default nobody does */
+  readonly verifier?: CardVerifier;
 }
 
 /** A card that was found, and what it is checked with ever after. */
@@ -39,7 +42,8 @@ const legacy = "/.well-known/agent.json";
  * both, then the URL itself. Only 404, 405 and 410 move on.
  *
  * @throws CardNotFoundError with every URL tried; CardAuthError, CardUnreachableError, CardUnreadableError,
- * CardInvalidError, ProtocolVersionError and RedirectRefusedError from the first URL that answers otherwise.
+ * CardInvalidError, CardSignatureError, ProtocolVersionError and RedirectRefusedError from the first URL that answers
+ * otherwise.
  */
 export async function discoverCard(source: string, options: DiscoverOptions): Promise<DiscoveredCard> {
   return tryPlaces(isCardUrl(source) ? [verbatim(source)] : placesBelow(source), options);
@@ -90,22 +94,25 @@ async function readPlace(
   }
 }
 
-function found(
+async function found(
   place: Place,
   answer: Extract<CardAnswer, { kind: "card" }>,
   options: DiscoverOptions,
-): DiscoveredCard {
+): Promise<DiscoveredCard> {
   const deviations: Deviation[] = [];
   if (place.isLegacy) {
     const message = `found the card at ${legacy}, wanted ${current} (8.2)`;
     deviations.push({ kind: "legacy-card-path", message });
   }
-  const snapshot = snapshotCard(answer.bytes, {
+  const received = snapshotCard(answer.bytes, {
     url: place.url,
     mediaType: answer.mediaType,
     maxDepth: options.maxDepth,
     deviations,
   });
+  const judged = await options.verifier?.verify(received.json, place.url, options.signal);
+  if (judged?.refusal) throw judged.refusal;
+  const snapshot = withVerdict(received, judged?.verdict);
   const age = answer.ageSeconds === undefined ? {} : { ageSeconds: answer.ageSeconds };
   return { url: place.url, snapshot, validators: answer.validators, freshForMs: answer.freshForMs, ...age };
 }

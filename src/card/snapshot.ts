@@ -2,6 +2,8 @@ import { CardUnreadableError } from "../errors/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { CardDigests } from "../model/pin.ts";
 import type { JsonObject } from "../model/schema.ts";
+import type { CardSignatureVerdict } from "../model/signature.ts";
+import { isSameJson } from "./change.ts";
 import { digestsOf } from "./digest.ts";
 import { requireUsableUrl } from "./interface.ts";
 import { parseCard, refusedDigest, type ShapedCard, shapeCard } from "./parse.ts";
@@ -12,6 +14,14 @@ export interface CardSnapshot extends ShapedCard, CardDigests {
   readonly url?: string;
   /** Hash of the bytes received, to tell an unchanged card without reading it. */
   readonly bytesDigest: string;
+  /** What its signatures are worth; absent where nobody asks. */
+  readonly signature?: CardSignatureVerdict;
+}
+
+/** The same card with the verdict on its signatures; the very same where that says nothing new. */
+export function withVerdict(snapshot: CardSnapshot, verdict: CardSignatureVerdict | undefined): CardSnapshot {
+  if (verdict === undefined || isSameJson(snapshot.signature, verdict)) return snapshot;
+  return Object.freeze({ ...snapshot, signature: verdict });
 }
 
 /** What a snapshot is made from. */

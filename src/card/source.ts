@@ -1,9 +1,11 @@
-import { CardInvalidError, CardUnreachableError } from "../errors/card.ts";
+import { CardInvalidError, type CardSignatureError, CardUnreachableError } from "../errors/card.ts";
 import { type Clock, elapsedMs, type Instant, isoTime, readInstant } from "../util/clock.ts";
 import { createFlights, type FlightKind } from "./flight.ts";
 import { type CardHistory, createCardHistory } from "./history.ts";
 import type { CardReader, CardValidators } from "./read.ts";
-import { type CardSnapshot, snapshotCard } from "./snapshot.ts";
+import { isTransient } from "./signature.ts";
+import { type CardSnapshot, snapshotCard, withVerdict } from "./snapshot.ts";
+import { type CardVerifier, signatureFailure } from "./verifier.ts";
 
 /** What a check of the live card saw. */
 export type CardReading =
@@ -15,6 +17,13 @@ export type CardReading =
       readonly at: Instant;
       /** Seconds that the answer had spent in caches, where one said so. */
       readonly ageSeconds?: number;
+    }
+  /** There is another card, and its signatures are not what the caller asks for. It does not become the current one. */
+  | {
+      readonly kind: "refused";
+      readonly snapshot: CardSnapshot;
+      readonly refusal: CardSignatureError;
+      readonly at: Instant;
     }
   /** The card is gone: 404 or 410, twice. */
   | { readonly kind: "withdrawn"; readonly status: number; readonly at: Instant };
@@ -46,6 +55,8 @@ export interface CardSourceOptions {
   readonly read: CardReader;
   readonly clock: Clock;
   readonly maxDepth: number;
+  /** Judges the signatures of every card before it becomes the current one. @default nobody does */
+  readonly verifier?: CardVerifier;
   /** After how long a card that was only called unmodified is read in full again. */
   readonly fullCheckEveryMs: number;
   /** The first card, as discovered or handed in. */
@@ -56,6 +67,8 @@ export interface CardSourceOptions {
     readonly freshForMs?: number;
   };
 }
+
+const noVerdict = Object.freeze({ verdict: undefined, refusal: undefined });
 
 /** Makes the source of a card that lives at a URL. */
 export function createCardSource(options: CardSourceOptions): CardSource {
@@ -72,7 +85,8 @@ export function createCardSource(options: CardSourceOptions): CardSource {
   async function readLive(kind: FlightKind, signal: AbortSignal): Promise<CardReading> {
     const canAsk = validators.etag !== undefined || validators.lastModified !== undefined;
     // A 304 is only the server's word: a validator made from a version text does not move with the content.
-    const isDue = elapsedMs(clock, readAt) >= options.fullCheckEveryMs;
+    // Nor does one that stands for a card whose keys could not be read say anything of its signatures.
+    const isDue = elapsedMs(clock, readAt) >= options.fullCheckEveryMs || isTransient(current.signature);
     const condition = kind === "ordinary" && canAsk && !isDue ? validators : undefined;
     let answer = await read({ url, validators: condition, signal });
     if (answer.kind === "not-modified" && !isSameValidator(answer.validators, validators)) {
@@ -93,12 +107,19 @@ export function createCardSource(options: CardSourceOptions): CardSource {
       freshForMs = answer.freshForMs;
       return { kind: "card", snapshot: current, via: "not-modified", at, ...age };
     }
-    const snapshot = snapshotCard(answer.bytes, {
+    const received = snapshotCard(answer.bytes, {
       url,
       mediaType: answer.mediaType,
       maxDepth,
       previous: current,
     });
+    const { verdict, refusal } = await verified(received, signal);
+    const snapshot = withVerdict(received, verdict);
+    if (refusal && !isTransient(verdict)) return { kind: "refused", snapshot, refusal, at };
+    // Who signed can't be told now: no reason to give up a card of which it could.
+    if (verdict && isTransient(verdict) && (refusal || current.signature?.result === "valid")) {
+      throw refusal ?? signatureFailure(url, verdict);
+    }
     // Every check passed: only now does the card become the current one.
     current = snapshot;
     validators = answer.validators;
@@ -107,6 +128,10 @@ export function createCardSource(options: CardSourceOptions): CardSource {
     readAt = at;
     history.note(snapshot);
     return { kind: "card", snapshot, via: "full", at, ...age };
+  }
+
+  async function verified({ json }: CardSnapshot, signal: AbortSignal) {
+    return (await options.verifier?.verify(json, url, signal)) ?? noVerdict;
   }
 
   return {

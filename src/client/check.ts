@@ -19,6 +19,7 @@ import { readExtendedShared } from "./extended.ts";
 import { effectiveCard } from "./pinned.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
+import { followSigner, isSignedByPin } from "./signer.ts";
 
 /** One check of the card, for whom and why. */
 export interface CheckRequest {
@@ -49,11 +50,12 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
   switch (renewal.outcome) {
     case "renewed":
       accept(session, request, renewal.reading);
+      await followSigner(session, holder, renewal.reading);
       // The extended card, where there is one, is checked with the public one: both must still hold.
       if (renewal.reading.via !== "term") await checkExtended(session, request);
       return;
     case "drift":
-      return settleDrift(session, request, renewal.drift, renewal.reading);
+      return settleDrift(session, refusedBy(request, renewal.refusal), renewal.drift, renewal.reading);
     case "unverifiable": {
       if (signal.aborted) throw signal.reason;
       const { source, options, clock } = session;
@@ -69,6 +71,11 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       throw error;
     }
   }
+}
+
+/** What refused the live card is the cause, where nothing else is. */
+function refusedBy(request: CheckRequest, refusal: unknown): CheckRequest {
+  return refusal === undefined ? request : { ...request, cause: request.cause ?? refusal };
 }
 
 /** There is no telling whether a pin still holds. What led to the check, where something did, is the cause. */
@@ -147,7 +154,9 @@ async function settleDrift(
   const taskId = holder.task?.id;
   session.observer.emit("drift", { ...defined({ taskId }), drift });
   const { posture } = request.policy ?? holder.policy;
-  if (!reading || decideDrift(posture, drift, holder.task) === "fail") throw holder.end(drift, cause);
+  const isVouched = reading !== undefined && isSignedByPin(session, holder.pin, reading);
+  const decision = reading ? decideDrift(posture, drift, holder.task, isVouched) : "fail";
+  if (!reading || decision === "fail") throw holder.end(drift, cause);
   let pin: CardPin;
   try {
     pin = pinForPlan(session, reading.snapshot, requirements, holder.pin.extended);
@@ -157,7 +166,11 @@ async function settleDrift(
   }
   session.lastReading = reading;
   session.isStale = false;
-  await holder.repin(pin, drift);
+  // What the pinned key signed is the newest version from now on, even a lower one.
+  if (isVouched) session.source.history.resetMark(reading.snapshot.card.version);
+  // Who is pinned as the signer stays it, unless what he signs is accepted: then the first signer takes over.
+  const signer = isVouched ? {} : defined({ signer: holder.pin.signer });
+  await holder.repin(Object.freeze({ ...pin, ...signer }), drift);
 }
 
 /** The card can't be read, and the caller allowed to go on for a while; marked in every result. */
@@ -167,6 +180,9 @@ function goOnStale(session: Session, request: CheckRequest): Promise<void> | und
   const reading: Reading = { ...session.lastReading, snapshot: session.source.current, via: "term" };
   const judged = judgeReading(reading, { pin: holder.pin, requirements, judge }, session.source);
   if (judged.outcome === "drift") return settleDrift(session, request, judged.drift, judged.reading);
+  if (judged.outcome === "unverifiable") {
+    throw unverifiable(request, session.source.url ?? "", judged.failure);
+  }
   session.isStale = true;
   return undefined;
 }

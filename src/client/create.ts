@@ -1,8 +1,9 @@
 import { discoverCard, readCardAt } from "../card/discover.ts";
 import { type CardGate, createCardGate } from "../card/gate.ts";
 import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
-import { type CardSnapshot, snapshotCard } from "../card/snapshot.ts";
+import { type CardSnapshot, snapshotCard, withVerdict } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
+import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
 import { CardInvalidError } from "../errors/card.ts";
 import { boundLedger } from "../ledger/bound.ts";
 import { cardKeyOf } from "../ledger/card-key.ts";
@@ -48,11 +49,13 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
     const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
     const { clock, limits } = resolved;
     const bindings = createBindings({ http, clock, limits }, resolved);
-    const found = await findCard(source, resolved, http, scope.signal);
+    const verifier = await createCardVerifier(resolved.signatures, { http, clock, limits });
+    const found = await findCard(source, resolved, { http, verifier }, scope.signal);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const session: Session = {
       options: resolved,
       source: found.source,
+      verifier,
       cardKey: cardKeyOf(found.source.url),
       bindings,
       ledger,
@@ -99,7 +102,7 @@ interface FoundCard {
 async function findCard(
   input: CardSourceInput,
   options: ResolvedOptions,
-  http: HttpExchange,
+  { http, verifier }: { readonly http: HttpExchange; readonly verifier: CardVerifier },
   signal: AbortSignal,
 ): Promise<FoundCard> {
   const { clock, limits, revalidateAt, fullCheckEveryMs } = options;
@@ -114,24 +117,34 @@ async function findCard(
       throw new TypeError("immutable: a card that is handed in wants revalidateAt, or immutable: true");
     }
     const untilMs = typeof immutable === "object" ? immutable.untilMs : Number.POSITIVE_INFINITY;
-    const source = createStaticCardSource(snapshotInput(where.card, maxDepth), clock, untilMs);
-    return { source, credentials };
+    const snapshot = await verified(snapshotInput(where.card, maxDepth), verifier, signal);
+    return { source: createStaticCardSource(snapshot, clock, untilMs), credentials };
   }
   const read = cardReader(options, http, credentials);
+  const shared = { read, clock, maxDepth, verifier, fullCheckEveryMs };
   if ("card" in where) {
-    const initial = { snapshot: snapshotInput(where.card, maxDepth, url), validators: {} };
-    return {
-      source: createCardSource({ url: url ?? "", read, clock, maxDepth, fullCheckEveryMs, initial }),
-      credentials,
-    };
+    const snapshot = await verified(snapshotInput(where.card, maxDepth, url), verifier, signal);
+    const initial = { snapshot, validators: {} };
+    return { source: createCardSource({ ...shared, url: url ?? "", initial }), credentials };
   }
   const discover = where.isExact ? readCardAt : discoverCard;
-  const found = await discover(where.url, { read, maxDepth, signal });
+  const found = await discover(where.url, { read, maxDepth, signal, verifier });
   return {
-    source: createCardSource({ url: found.url, read, clock, maxDepth, fullCheckEveryMs, initial: found }),
+    source: createCardSource({ ...shared, url: found.url, initial: found }),
     credentials,
     ...defined({ ageSeconds: found.ageSeconds }),
   };
+}
+
+/** A card that was handed in, once its signatures are what the caller asks for. */
+async function verified(
+  snapshot: CardSnapshot,
+  verifier: CardVerifier,
+  signal: AbortSignal,
+): Promise<CardSnapshot> {
+  const { verdict, refusal } = await verifier.verify(snapshot.json, snapshot.url, signal);
+  if (refusal) throw refusal;
+  return withVerdict(snapshot, verdict);
 }
 
 function readInput(

@@ -21,7 +21,8 @@ const flights = new WeakMap<Session, Map<string, Join>>();
  * Reads the extended card (3.1.11) at the pinned interface; checks of one moment share one read.
  *
  * @returns `undefined` when the agent no longer accepts the credentials (401): there is no extended card for them.
- * @throws CardInvalidError when it is no card; the protocol and transport errors.
+ * @throws CardInvalidError when it is no card; CardSignatureError when its signatures are not what the client asks for;
+ * the protocol and transport errors.
  */
 export function readExtendedShared(
   session: Session,
@@ -76,6 +77,8 @@ export async function readExtended(
     const json = answer.wire;
     if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);
     const { card } = shapeCard(json, "", pin.interface.url);
+    const { refusal } = await session.verifier.verify(json, pin.interface.url, scope.signal);
+    if (refusal) throw refusal;
     return deepFreeze({ ...digestsOf(json, card), card: json });
   } finally {
     scope.release();

@@ -1,4 +1,9 @@
 import type { Binding, BindingFactory } from "../binding/binding.ts";
+import {
+  type CardSignatureOptions,
+  type ResolvedSignatureOptions,
+  resolveSignatureOptions,
+} from "../card/signature-options.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
 import type { CardComparison } from "../model/drift.ts";
@@ -73,6 +78,8 @@ export interface ClientOptions {
    * routes, and nothing is read into timestamps and histories until a probe passed. @default "advisory"
    */
   readonly trust?: "advisory" | "required";
+  /** What is made of the card's signatures. @default what is signed is verified where a key can be had */
+  readonly signatures?: CardSignatureOptions;
   /** What to do when the card drifts. @default "fail-closed" */
   readonly posture?: Posture;
   /** Which digest decides whether the card is the same. @default "content" */
@@ -123,9 +130,18 @@ export interface ResolvedOptions
   extends Required<
     Omit<
       ClientOptions,
-      "credentials" | "pin" | "expectedDigest" | "revalidateAt" | "signal" | "timeouts" | "limits" | "random"
+      | "credentials"
+      | "pin"
+      | "expectedDigest"
+      | "revalidateAt"
+      | "signal"
+      | "signatures"
+      | "timeouts"
+      | "limits"
+      | "random"
     >
   > {
+  readonly signatures: ResolvedSignatureOptions;
   readonly credentials: Credentials | undefined;
   readonly pin: CardPin | undefined;
   readonly revalidateAt: string | undefined;
@@ -195,6 +211,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     lifecycle: given.lifecycle ?? "enforce",
     maxIdleRounds: given.maxIdleRounds ?? 3,
     trust: given.trust ?? "advisory",
+    signatures: resolveSignatureOptions(given.signatures ?? {}),
     posture: given.posture ?? "fail-closed",
     compare: given.compare ?? "content",
     leaseTermMs: given.leaseTermMs ?? 0,

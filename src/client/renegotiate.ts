@@ -18,8 +18,8 @@ import { choiceOptionsOf, type Session } from "./session.ts";
  * Reads the live card and takes a pin of it that meets the requirements.
  *
  * @throws LeaseUnverifiableError when the card can't be read; CardNotFoundError when it is gone; RequirementUnmetError
- * when it does not meet the plan; CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError when it can't be
- * called.
+ * when it does not meet the plan; CardInvalidError, CardSignatureError, ProtocolVersionError and
+ * NoSupportedInterfaceError when it can't be called.
  */
 export async function pinLiveCard(
   session: Session,
@@ -36,6 +36,7 @@ export async function pinLiveCard(
     if (reading.kind === "withdrawn") {
       throw new CardNotFoundError([attemptOf(source.url ?? "", reading.status)]);
     }
+    if (reading.kind === "refused") throw reading.refusal;
     const isMember = extended !== undefined;
     const live = isMember ? await liveExtended(session, reading.snapshot, scope.signal) : undefined;
     const pin = pinForPlan(session, reading.snapshot, requirements, live);

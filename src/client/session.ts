@@ -1,5 +1,6 @@
 import { chooseInterface, type InterfaceChoiceOptions, isSameOrigin } from "../card/interface.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
+import type { CardVerifier } from "../card/verifier.ts";
 import type { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Deviation } from "../model/deviation.ts";
@@ -21,6 +22,8 @@ import type { TrustBook } from "./trust.ts";
 export interface Session {
   readonly options: ResolvedOptions;
   readonly source: CardSource;
+  /** Judges the signatures of cards that do not come from the source. */
+  readonly verifier: CardVerifier;
   /** Names the agent's card in the ledger: its URL, without what may be a secret in it; `""` for one never checked. */
   readonly cardKey: string;
   readonly bindings: Bindings;
@@ -79,7 +82,7 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
     interface: pin.interface,
     stale: session.isStale,
     sameOrigin: isSameOrigin(session.source.url, pin.interface.url),
-    ...defined({ ageSeconds }),
+    ...defined({ ageSeconds, signature: snapshot.signature }),
   });
 }
 

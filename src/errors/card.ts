@@ -1,4 +1,5 @@
 import type { AgentInterface } from "../model/card.ts";
+import type { CardSignatureResult, CardSignatureVerdict, CheckedSignature } from "../model/signature.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 
@@ -150,26 +151,32 @@ export class CardInvalidError extends A2ALeaseError {
   }
 }
 
-/** What a look at a card's signatures showed. */
-export type CardSignatureResult = "valid" | "invalid" | "unsigned" | "untrusted-signer" | "unverifiable";
-
-/** The card's signature does not satisfy the caller's demand. */
+/** The card's signatures are not what the caller's `signatures.mode` asks for. The card never becomes active. */
 export class CardSignatureError extends A2ALeaseError {
   static readonly code = "CARD_SIGNATURE";
   override readonly name = "CardSignatureError";
   override readonly code = "CARD_SIGNATURE";
-  /** URL of the card, redacted. */
+  /** URL of the card, redacted; absent for a card that was handed in. */
   readonly url?: string;
   /** What the signatures turned out to be. */
   readonly result: Exclude<CardSignatureResult, "valid">;
+  /** Every signature that was looked at, in card order. */
+  readonly signatures: readonly CheckedSignature[];
 
-  constructor(url: string | undefined, result: Exclude<CardSignatureResult, "valid">, found: string) {
-    super(`the agent card's signature is ${result}, wanted valid: ${found}`, {
-      retry: "never",
-      nextStep: "give-up",
+  constructor(
+    url: string | undefined,
+    verdict: Pick<CardSignatureVerdict, "result" | "message" | "signatures">,
+    isTransient = false,
+  ) {
+    const { result, message, signatures } = verdict;
+    // Where a key set could not be read, another look may show more.
+    super(`the agent card's signature is ${result}, wanted valid: ${message}`, {
+      retry: isTransient ? "safe" : "never",
+      nextStep: isTransient ? "wait" : "give-up",
     });
     if (url !== undefined) this.url = redactUrl(url);
-    this.result = result;
+    this.result = result === "valid" ? "unverifiable" : result;
+    this.signatures = signatures;
   }
 }
 

@@ -6,6 +6,7 @@ import type { AgentCard, AgentInterface } from "../model/card.ts";
 import type { CardDigests, CardPin } from "../model/pin.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { securitySchemeKind } from "../model/security.ts";
+import type { CardSignatureVerdict } from "../model/signature.ts";
 import { isoTime, systemClock } from "../util/clock.ts";
 import { deepFreeze } from "../util/freeze.ts";
 
@@ -46,7 +47,11 @@ export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin 
 
 /** Takes a pin of a card that is already read and whose interface is chosen. */
 export function pinSnapshot(
-  snapshot: CardDigests & { readonly json: JsonObject; readonly card: AgentCard },
+  snapshot: CardDigests & {
+    readonly json: JsonObject;
+    readonly card: AgentCard;
+    readonly signature?: CardSignatureVerdict;
+  },
   chosen: AgentInterface,
   pinnedAtMs: number,
 ): CardPin {
@@ -70,7 +75,14 @@ export function pinSnapshot(
     inputModes: card.defaultInputModes,
     outputModes: card.defaultOutputModes,
     securitySchemes: schemes,
+    ...signerOf(snapshot.signature),
     pinnedAt: isoTime(pinnedAtMs),
     card: snapshot.json,
   });
+}
+
+/** Who is pinned of those who signed: the first in card order. */
+export function signerOf(verdict: CardSignatureVerdict | undefined): { readonly signer?: string } {
+  const [first] = verdict?.result === "valid" ? verdict.signers : [];
+  return first ? { signer: first.thumbprint } : {};
 }

@@ -12,13 +12,25 @@ const unacceptable: ReadonlySet<DriftReason> = new Set<DriftReason>([
   "card-withdrawn",
 ]);
 
-/** What a posture makes of a drift. A change of impact `security` fails under every posture. */
+/** Reasons that no posture accepts even of the pinned signer: that it is somebody else, or that nothing is there. */
+const neverAcceptable: ReadonlySet<DriftReason> = new Set<DriftReason>([
+  "signer-changed",
+  "signature-removed",
+  "card-withdrawn",
+]);
+
+/**
+ * What a posture makes of a drift. A change of impact `security` fails under every posture, unless the pinned key signed
+ * the live card and the caller accepts what it signs (`isVouched`).
+ */
 export function decideDrift(
   posture: Posture,
   drift: CardDrift,
   handle: LeasedTask | undefined,
+  isVouched = false,
 ): DriftDecision {
-  if (posture === "fail-closed" || isUnacceptable(drift)) return "fail";
+  const refused = isVouched ? neverAcceptable.has(drift.reason) : isUnacceptable(drift);
+  if (posture === "fail-closed" || refused) return "fail";
   if (posture.onDrift === "degrade") return drift.breaks.length === 0 ? "repin" : "fail";
   try {
     // A function in plain JavaScript may answer anything; only the one word goes on.

@@ -1,5 +1,7 @@
 import type { FlightKind } from "../card/flight.ts";
+import { isTransient, thumbprintsOf } from "../card/signature.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
+import { signatureFailure } from "../card/verifier.ts";
 import type { CardChange, CardDrift } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
@@ -16,8 +18,10 @@ export type Renewal =
   | {
       readonly outcome: "drift";
       readonly drift: CardDrift;
-      /** The live card; absent when it is gone. */
+      /** The live card; absent when it is gone, or was refused. */
       readonly reading?: Extract<CardReading, { kind: "card" }>;
+      /** Why the live card was refused. */
+      readonly refusal?: unknown;
     }
   | { readonly outcome: "unverifiable"; readonly failure: unknown };
 
@@ -43,18 +47,35 @@ export async function renewLease(source: CardSource, request: RenewalRequest): P
     const verdict = judgeSnapshot(pin, undefined, requirements, judge);
     return verdict.outcome === "drift" ? verdict : { outcome: "unverifiable", failure: reading };
   }
-  return judgeReading(reading, request, source);
+  if (reading.kind === "card") return judgeReading(reading, request, source);
+  const { refusal: failure, snapshot } = reading;
+  // A card that is refused says nothing of a pin, unless the pin says who must have signed.
+  if (pin.signer === undefined) return { outcome: "unverifiable", failure };
+  const verdict = judgeSnapshot(pin, snapshot, requirements, {
+    ...judge,
+    signers: thumbprintsOf(snapshot.signature),
+  });
+  return verdict.outcome === "drift"
+    ? { ...verdict, refusal: failure }
+    : { outcome: "unverifiable", failure };
 }
 
 /** Judges a card that was read against the pin. */
 export function judgeReading(
   reading: Extract<CardReading, { kind: "card" }>,
   { pin, requirements, judge }: Pick<RenewalRequest, "pin" | "requirements" | "judge">,
-  { history }: Pick<CardSource, "history">,
-): Extract<Renewal, { outcome: "renewed" | "drift" }> {
+  { history, url }: Pick<CardSource, "history" | "url">,
+): Renewal {
   const { snapshot } = reading;
+  const { signature } = snapshot;
+  const signers = thumbprintsOf(signature);
+  if (pin.signer !== undefined && signature && isTransient(signature) && !signers.includes(pin.signer)) {
+    return { outcome: "unverifiable", failure: signatureFailure(url, signature) };
+  }
   const verdict = judgeSnapshot(pin, snapshot, requirements, {
     ...judge,
+    // Where nobody asks for signatures, nobody asks who signed.
+    signers: signature ? signers : [pin.signer ?? ""],
     flapping: history.isFlapping(snapshot.digest),
     rolledBack: history.isRolledBack(snapshot.card.version),
   });

@@ -1,4 +1,5 @@
 import type { AgentInterface } from "./card.ts";
+import type { CardSignatureVerdict } from "./signature.ts";
 
 /** The right to go on believing a pin, as it stands now. */
 export interface Lease {
@@ -16,4 +17,6 @@ export interface Lease {
   readonly sameOrigin: boolean;
   /** Seconds that the card had already spent in caches when it was read, where a cache said so (`Age`). */
   readonly ageSeconds?: number;
+  /** What the signatures of that card are worth; absent where they are ignored. */
+  readonly signature?: CardSignatureVerdict;
 }

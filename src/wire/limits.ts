@@ -4,6 +4,10 @@ export interface Limits {
   readonly cardBytes: number;
   /** Deepest nesting of an agent card. @default 64 */
   readonly cardDepth: number;
+  /** Largest key set (JWKS) for the signatures of cards, in bytes. @default 64 KiB */
+  readonly keySetBytes: number;
+  /** Most keys in such a set. @default 100 */
+  readonly keySetKeys: number;
   /** Largest answer to a call in bytes. @default 64 MiB */
   readonly responseBytes: number;
   /** Deepest nesting of an answer or an event. @default 128 */
@@ -24,6 +28,8 @@ export interface Limits {
 export const defaultLimits: Limits = Object.freeze({
   cardBytes: 1024 * 1024,
   cardDepth: 64,
+  keySetBytes: 64 * 1024,
+  keySetKeys: 100,
   responseBytes: 64 * 1024 * 1024,
   responseDepth: 128,
   errorBytes: 64 * 1024,

@@ -80,7 +80,7 @@ const own: readonly A2ALeaseError[] = [
     Array.from({ length: 60 }, () => ({ path: "$.a", message: text })),
     "sha256:0",
   ),
-  new card.CardSignatureError(url, "untrusted-signer", text),
+  new card.CardSignatureError(url, { result: "untrusted-signer", message: text, signatures: [] }),
   new card.ProtocolVersionError(["0.3"], ["1.0"]),
   new card.NoSupportedInterfaceError(
     [{ url, protocolBinding: "X", problem: "no such binding here" }],
