@@ -87,7 +87,11 @@ const maxLines = 250;
 const findLongFiles = (sources: Sources) =>
   sourceFiles(sources).flatMap((file) => {
     const lines = file.text.trimEnd().split("\n").length;
-    return lines > maxLines ? [`${file.fileName} has ${lines} lines, wanted ${maxLines} at most`] : [];
+    // A door is a list, as long as what it opens.
+    const isRoom = file.fileName.split("/").length > 2;
+    return isRoom && lines > maxLines
+      ? [`${file.fileName} has ${lines} lines, wanted ${maxLines} at most`]
+      : [];
   });
 
 const strayWords = [
