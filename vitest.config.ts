@@ -11,6 +11,8 @@ export default defineConfig({
     alias: [
       { find: /^a2a-lease$/, replacement: source("./src/index.ts") },
       { find: /^a2a-lease\/testing$/, replacement: source("./src/testing.ts") },
+      { find: /^a2a-lease\/sql$/, replacement: source("./src/sql.ts") },
+      { find: /^a2a-lease\/redis$/, replacement: source("./src/redis.ts") },
     ],
   },
   test: {

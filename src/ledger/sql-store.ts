@@ -17,7 +17,7 @@ interface Row {
 }
 
 /** Most records that one statement drops. */
-const pruneBatch = 1_000;
+const pruneBatch = 500;
 
 /** A ledger's statements. Each call is one of them, or one that changes and one that tells why nothing changed. */
 export function createSqlStore({ sql, database }: SqlTools, options: ResolvedLedgerOptions): LedgerStore {
