@@ -7,8 +7,8 @@ import { redactText } from "../util/redact.ts";
 /** Version of the records that this library reads and writes. */
 export const recordSchema = 1;
 
-/** Most bytes of one record, as UTF-8 of its JSON: 32 MiB, twice what an answer of an agent may have. */
-export const maxRecordBytes = 32 * 1024 * 1024;
+/** Most bytes of one record, as UTF-8 of its JSON: 128 MiB, twice what an answer of an agent may have. */
+export const maxRecordBytes = 128 * 1024 * 1024;
 
 const kinds: readonly string[] = ["task", "intent", "trust", "lease"] satisfies LedgerRecord["kind"][];
 
@@ -16,7 +16,7 @@ const kinds: readonly string[] = ["task", "intent", "trust", "lease"] satisfies 
  * A record as the JSON text that a store keeps. JSON writes NUL and lone surrogates as escapes, so that any store of
  * texts can hold it.
  *
- * @throws LedgerUnavailableError for one of more than 32 MiB.
+ * @throws LedgerUnavailableError for one of more than 128 MiB.
  */
 export function encodeRecord(record: LedgerRecord): string {
   const text = JSON.stringify(record);

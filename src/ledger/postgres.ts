@@ -7,6 +7,8 @@ export interface PostgresPool {
   connect(): Promise<unknown>;
   /** Closes all connections. */
   end(): Promise<unknown>;
+  /** Hears of new connections, and of those that break. */
+  on(event: "connect" | "error", listener: (what: unknown) => void): unknown;
 }
 
 /** Where the database is, or a pool of connections to it; one of the two. */
@@ -30,6 +32,9 @@ export async function createPostgresLedger(options: PostgresLedgerOptions): Prom
   }
   const { PostgresDialect } = await loadPeer("kysely", "~0.28", () => import("kysely"));
   const pool = given ?? (await openPool(url ?? ""));
+  // A connection that breaks is replaced, and whoever used it is told; without listeners it would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (connection) => (connection as Pick<PostgresPool, "on">).on("error", () => {}));
   return createSqlLedger({
     ...more,
     engine: "postgres",
@@ -39,14 +44,11 @@ export async function createPostgresLedger(options: PostgresLedgerOptions): Prom
 
 async function openPool(url: string): Promise<PostgresPool> {
   const { default: pg } = await loadPeer("pg", "^8", () => import("pg"));
-  const pool = new pg.Pool({
+  return new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     query_timeout: 10_000,
     statement_timeout: 10_000,
     application_name: "a2a-lease",
   });
-  // A connection that breaks while nobody uses it is replaced; without a listener it would end the process.
-  pool.on("error", () => {});
-  return pool;
 }

@@ -1,17 +1,29 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryLedger } from "a2a-lease";
 import { createRedisLedger } from "a2a-lease/redis";
 import { createPostgresLedger, createSqliteLedger, type SqliteDatabase } from "a2a-lease/sql";
 import type { LedgerFactory } from "a2a-lease/testing";
+import BetterSqlite from "better-sqlite3";
 import Libsql from "libsql";
 import pg from "pg";
 
 /** Where the servers are; `.ci/run` starts them and says so. */
 export const postgresUrl = process.env.A2A_LEASE_POSTGRES_URL ?? "";
 export const redisUrl = process.env.A2A_LEASE_REDIS_URL ?? "";
+
+function findBetterSqliteFault(): string | undefined {
+  try {
+    new BetterSqlite(":memory:").close();
+    return undefined;
+  } catch {
+    return "its binary was not built";
+  }
+}
+
+/** Why better-sqlite3 can't be used here, if it can't. */
+export const betterSqliteFault = findBetterSqliteFault();
 
 /** One kind of store, and why it can't be tested here. */
 export interface StoreKind {
@@ -60,11 +72,8 @@ export async function onPostgres(...statements: readonly string[]): Promise<void
 }
 
 /** A pool of connections that see one schema of the server. */
-export const poolOn = (schema: string) => {
-  const pool = new pg.Pool({ connectionString: postgresUrl, options: `-c search_path=${schema}`, max: 5 });
-  pool.on("error", () => {});
-  return pool;
-};
+export const poolOn = (schema: string) =>
+  new pg.Pool({ connectionString: postgresUrl, options: `-c search_path=${schema}`, max: 5 });
 
 const postgres: LedgerFactory = async (options) => {
   const schema = freshName();
@@ -80,16 +89,6 @@ const redis: LedgerFactory = (options) => {
   return { open: () => createRedisLedger({ ...options, url: redisUrl, name }) };
 };
 
-function betterSqliteFault(): string | undefined {
-  try {
-    const Database = createRequire(import.meta.url)("better-sqlite3");
-    new Database(":memory:").close();
-    return undefined;
-  } catch {
-    return "its binary was not built";
-  }
-}
-
 const leftOut = (reason: string | undefined) => (reason === undefined ? {} : { leftOut: reason });
 
 /** Every kind of store that the library has. */
@@ -99,7 +98,7 @@ export const storeKinds: readonly StoreKind[] = [
   {
     name: "SQLite (better-sqlite3)",
     factory: sqlite((path) => ({ path })),
-    ...leftOut(betterSqliteFault()),
+    ...leftOut(betterSqliteFault),
   },
   {
     name: "PostgreSQL",
