@@ -1,5 +1,6 @@
-import { isLedgerError, LedgerUnavailableError } from "../errors/ledger.ts";
+import { LedgerUnavailableError } from "../errors/ledger.ts";
 import { checkRecord } from "../ledger/codec.ts";
+import { isLedgerError } from "../ledger/guard.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerEntry } from "../model/record.ts";
 import { createScope, withSignal } from "../util/abort.ts";

@@ -63,8 +63,3 @@ export class LedgerUnavailableError extends A2ALeaseError {
     if (wantedSchema !== undefined) this.wantedSchema = wantedSchema;
   }
 }
-
-/** Whether something that was thrown is an error of a ledger. */
-export function isLedgerError(thrown: unknown): thrown is LedgerConflictError | LedgerUnavailableError {
-  return thrown instanceof LedgerUnavailableError || thrown instanceof LedgerConflictError;
-}

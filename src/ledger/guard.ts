@@ -1,7 +1,12 @@
-import { isLedgerError, LedgerUnavailableError } from "../errors/ledger.ts";
+import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
 import type { LedgerPage } from "../model/ledger.ts";
 import type { Ledger } from "./ledger.ts";
 import { type ResolvedQuery, resolveQuery } from "./query.ts";
+
+/** Whether something that was thrown is an error of a ledger. */
+export function isLedgerError(thrown: unknown): thrown is LedgerConflictError | LedgerUnavailableError {
+  return thrown instanceof LedgerUnavailableError || thrown instanceof LedgerConflictError;
+}
 
 /** A ledger without its manners: arguments come checked, and it may throw what it likes. */
 export interface LedgerStore extends Pick<Ledger, "read" | "write" | "remove" | "prune"> {
