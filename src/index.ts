@@ -83,7 +83,12 @@ export {
   type Renegotiated,
   RequirementUnmetError,
 } from "./errors/lease.ts";
-export { LedgerConflictError, LedgerUnavailableError } from "./errors/ledger.ts";
+export {
+  LedgerConflictError,
+  type LedgerFailure,
+  type LedgerFailureDetails,
+  LedgerUnavailableError,
+} from "./errors/ledger.ts";
 export {
   CancelNotConfirmedError,
   type CardReference,
@@ -127,6 +132,7 @@ export {
 export type { JudgeOptions } from "./lease/judge.ts";
 export { judgeCard } from "./lease/judge.ts";
 export { type PinCardOptions, pinCard } from "./lease/pin.ts";
+export { type LedgerFacets, ledgerFacets } from "./ledger/facets.ts";
 export type { Ledger } from "./ledger/ledger.ts";
 export { createMemoryLedger, type MemoryLedgerOptions } from "./ledger/memory.ts";
 export type { Artifact } from "./model/artifact.ts";
@@ -172,6 +178,7 @@ export type {
   TaskStatusUpdateEvent,
 } from "./model/events.ts";
 export type { Lease } from "./model/lease.ts";
+export type { LedgerPage, LedgerQuery, UnreadableRecord } from "./model/ledger.ts";
 export type { Message, Role } from "./model/message.ts";
 export type {
   LifecycleRule,
@@ -205,6 +212,7 @@ export type {
   FormerPin,
   IntentRecord,
   IntentState,
+  LeaseRecord,
   LedgerEntry,
   LedgerRecord,
   TaskRecord,

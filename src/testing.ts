@@ -15,6 +15,13 @@ export {
 } from "./testing/events.ts";
 export { type Frame, frame, type StreamItem } from "./testing/frames.ts";
 export type { AgentFetch } from "./testing/in-process.ts";
+export {
+  type LedgerCase,
+  type LedgerFactory,
+  type LedgerFactoryOptions,
+  type LedgerHouse,
+  ledgerSuite,
+} from "./testing/ledger-suite.ts";
 export type { AgentListener } from "./testing/loopback.ts";
 export {
   createLoopbackReceiver,

@@ -73,14 +73,39 @@ export interface IntentRecord {
   readonly updatedAt: string;
 }
 
+/** Who reads the card of an agent at this moment, so that the others need not. One for each card and principal. */
+export interface LeaseRecord {
+  /** Says which record it is. */
+  readonly kind: "lease";
+  /** Version of this shape. */
+  readonly schema: 1;
+  /** Where the agent's card is checked. */
+  readonly cardUrl: string;
+  /** On whose behalf. */
+  readonly principal: string;
+  /** Who holds it; absent when nobody does. */
+  readonly holder?: string;
+  /** When it ends by itself, RFC 3339, on the clock of who took it; absent when nobody holds it. */
+  readonly expiresAt?: string;
+  /** For how long it was taken, in milliseconds; absent when nobody holds it. */
+  readonly ttlMs?: number;
+  /** What the last check found. */
+  readonly checked?: { readonly at: string; readonly digest: string };
+  /** When the record was last written, RFC 3339. */
+  readonly updatedAt: string;
+}
+
 /** Anything that a ledger keeps. */
-export type LedgerRecord = TaskRecord | IntentRecord | TrustRecord | PushRecord | InboxRecord;
+export type LedgerRecord = TaskRecord | IntentRecord | TrustRecord | LeaseRecord | PushRecord | InboxRecord;
 
 /** A record as a ledger gives it out. */
 export interface LedgerEntry<R extends LedgerRecord = LedgerRecord> {
   /** Key of the record. */
   readonly key: string;
-  /** Grows by one with each write; what compare-and-set compares. */
+  /**
+   * What compare-and-set compares. Positive, grows by one with each write, and is not used again for the same key after
+   * the record was removed.
+   */
   readonly revision: number;
   /** The record, frozen. */
   readonly record: R;

@@ -66,7 +66,7 @@ await check("npm pack takes the build, the licence and the texts, and nothing el
   const files = packed.files.map(({ path }) => path);
   const texts = files.filter((path) => !path.startsWith("dist/")).sort();
   assert.deepEqual(texts, ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
-  for (const name of ["index", "testing", "webhook"]) {
+  for (const name of ["index", "testing", "webhook", "sql", "redis"]) {
     for (const ending of ["js", "cjs", "d.ts", "d.cts"]) assert.ok(files.includes(`dist/${name}.${ending}`));
   }
   return `${files.length} files, ${Math.round(packed.size / 1024)} kB`;
@@ -141,6 +141,26 @@ for (const [system, file] of [
 await check("errors of the ESM build are instances of the CJS classes, and the other way round", () => {
   copyFileSync(join(consumers, "conformance.mjs"), join(app, "conformance.mjs"));
   return node("conformance.mjs").trim();
+});
+
+await check("a shared ledger whose optional package is missing says so in a ledger error", () => {
+  const lines = [
+    'const { LedgerUnavailableError } = await load("a2a-lease");',
+    'const { createSqliteLedger, createPostgresLedger } = await load("a2a-lease/sql");',
+    'const { createRedisLedger } = await load("a2a-lease/redis");',
+    'const url = "x://127.0.0.1:1";',
+    "const makers = [() => createSqliteLedger({ path: 'x.db' }), () => createPostgresLedger({ url }), () => createRedisLedger({ url })];",
+    "const found = [];",
+    "for (const make of makers) await make().then(() => found.push('made'), (error) => found.push(",
+    "  error instanceof LedgerUnavailableError && error.reason === 'peer-missing' && /npm install \\S+/.exec(error.message)[0]));",
+    "console.log(found.join(', '));",
+  ];
+  const wanted = "npm install kysely@~0.28, npm install kysely@~0.28, npm install redis@^5";
+  const body = `(async () => {\n${lines.join("\n")}\n})();\n`;
+  writeFileSync(join(app, "peers.mjs"), `const load = (name) => import(name);\n${body}`);
+  writeFileSync(join(app, "peers.cjs"), `const load = require;\n${body}`);
+  for (const file of ["peers.mjs", "peers.cjs"]) assert.equal(node(file).trim(), wanted, file);
+  return wanted;
 });
 
 /** Bundles a program that uses the installed package. */

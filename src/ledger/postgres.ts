@@ -1,0 +1,54 @@
+import { loadPeer } from "./peer.ts";
+import { createSqlLedger, type SqlLedger, type SqlOptions } from "./sql.ts";
+
+/** A pool of `pg`. */
+export interface PostgresPool {
+  /** Lends a connection. */
+  connect(): Promise<unknown>;
+  /** Closes all connections. */
+  end(): Promise<unknown>;
+  /** Hears of new connections, and of those that break. */
+  on(event: "connect" | "error", listener: (what: unknown) => void): unknown;
+}
+
+/** Where the database is, or a pool of connections to it; one of the two. */
+export interface PostgresLedgerOptions extends SqlOptions {
+  /** Connection string: `postgres://user:password@host/database`. Read by `pg`, an optional package. */
+  readonly url?: string;
+  /** A pool instead, with its own limits. It is ended with the ledger. */
+  readonly pool?: PostgresPool;
+}
+
+/**
+ * Makes a ledger in a PostgreSQL database, for any number of processes on any number of machines. The pool that it
+ * makes for a `url` waits 5 s for a connection and 10 s for a statement.
+ *
+ * @throws LedgerUnavailableError when the database can't be reached, or Kysely or pg is not installed.
+ */
+export async function createPostgresLedger(options: PostgresLedgerOptions): Promise<SqlLedger> {
+  const { url, pool: given, ...more } = options;
+  if ((url === undefined) === (given === undefined)) {
+    throw new TypeError("url, pool: wanted exactly one of the two");
+  }
+  const { PostgresDialect } = await loadPeer("kysely", "~0.28", () => import("kysely"));
+  const pool = given ?? (await openPool(url ?? ""));
+  // A connection that breaks is replaced, and whoever used it is told; without listeners it would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (connection) => (connection as Pick<PostgresPool, "on">).on("error", () => {}));
+  return createSqlLedger({
+    ...more,
+    engine: "postgres",
+    dialect: new PostgresDialect({ pool: pool as never }),
+  });
+}
+
+async function openPool(url: string): Promise<PostgresPool> {
+  const { default: pg } = await loadPeer("pg", "^8", () => import("pg"));
+  return new pg.Pool({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+    statement_timeout: 10_000,
+    application_name: "a2a-lease",
+  });
+}
