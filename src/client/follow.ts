@@ -88,7 +88,7 @@ export async function* followTask(
   }
 
   function* tellMissing(isAfterCut: boolean): Generator<TaskUpdate> {
-    inbox.put(() => told.missing(isAfterCut));
+    if (inbox.put(() => told.missing(isAfterCut))) fruitless = 0;
     yield* drain();
   }
 
@@ -96,8 +96,17 @@ export async function* followTask(
   async function* read(isAfterCut: boolean): AsyncGenerator<TaskUpdate> {
     await getTask(session, entry, call);
     onSeen?.("poll");
-    fruitless = 0;
     yield* tellMissing(isAfterCut);
+  }
+
+  /** Where a stream showed nothing, the task itself may still have news. */
+  async function* readUnshown(): AsyncGenerator<TaskUpdate> {
+    try {
+      yield* read(true);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      yield* tellMissing(true);
+    }
   }
 
   async function open(until: AbortSignal): Promise<HeldStream> {
@@ -144,6 +153,7 @@ export async function* followTask(
     }
     if (isWoken) return yield* drain();
     yield* read(wasCut);
+    fruitless = 0;
     isShown ||= isOver();
   }
 
@@ -200,7 +210,12 @@ export async function* followTask(
           throw error;
         } else {
           wasCut ||= wasOpen;
-          await pause(error);
+          const isEmpty = error instanceof StreamInterruptedError && shared?.hasBegun === false;
+          if (isEmpty) yield* readUnshown();
+          if (isEmpty && isOver()) return;
+          // An agent whose streams never show anything does not stream, whatever its card says.
+          if (isEmpty && fruitless + 1 >= maxAttempts) canStream = false;
+          else await pause(error);
         }
       } finally {
         if (shared) borrowed = undefined;
@@ -211,6 +226,7 @@ export async function* followTask(
       let floorMs = 0;
       try {
         yield* read(wasCut);
+        fruitless = 0;
         if (isOver()) return;
       } catch (error) {
         if (!isTransient(error)) throw error;
