@@ -99,12 +99,8 @@ function isOfThePast(
   const isDated = seen.timestamp !== undefined;
   if (isDated && !isNewer && observations.some((item) => isReplay(item, seen))) return true;
   // A stream that is read after the end was seen elsewhere still has its own way there to tell, and its own end.
-  if (
-    context.isBeforeEnd &&
-    terminal &&
-    (isTerminalState(seen.state) ? seen.state === terminal.state : !isNewer)
-  )
-    return true;
+  const isSameEnd = seen.state === terminal?.state;
+  if (context.isBeforeEnd && !isNewer && (isSameEnd || !isTerminalState(seen.state))) return true;
   // Nothing comes after an end, so an end that was not seen before can't be of the past.
   if (isTerminalState(seen.state)) return false;
   if (context.isOvertaken && !isNewer) return true;
