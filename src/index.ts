@@ -12,12 +12,6 @@ export type { CallOptions } from "./client/call.ts";
 export { A2AClient } from "./client/client.ts";
 export type { CardSourceInput } from "./client/create.ts";
 export { createClient } from "./client/create.ts";
-export type {
-  CredentialContext,
-  CredentialProvider,
-  CredentialRequirements,
-  Credentials,
-} from "./client/credentials.ts";
 export type { DelegateOptions, DelegateOutcome } from "./client/delegate.ts";
 export type { SendReply, TaskStream } from "./client/handle.ts";
 export { TaskHandle } from "./client/handle.ts";
@@ -36,6 +30,17 @@ export type {
 } from "./client/task-options.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
+export { chooseRequirement, type RequirementSource } from "./credentials/choose.ts";
+export { createCredentials, type ProvidersByScheme } from "./credentials/create.ts";
+export {
+  type ApiKeyOptions,
+  apiKey,
+  type BasicCredentials,
+  basic,
+  bearer,
+  mutualTls,
+  type SecretSource,
+} from "./credentials/ready.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
 export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
@@ -54,6 +59,11 @@ export {
   ProtocolVersionError,
   type UnusableInterface,
 } from "./errors/card.ts";
+export {
+  CredentialMissingError,
+  type TokenFailureReason,
+  TokenRequestError,
+} from "./errors/credentials.ts";
 export {
   CapabilityMissingError,
   CardDriftError,
@@ -120,6 +130,7 @@ export type {
   ClientEvent,
   ClientEventName,
   ClientEvents,
+  CredentialsChosenEvent,
   DeviationEvent,
   DriftEvent,
   LeaseEndedEvent,
@@ -130,6 +141,18 @@ export type {
   StreamCutEvent,
   StreamResumedEvent,
 } from "./model/client-events.ts";
+export type {
+  ChosenRequirement,
+  ChosenScheme,
+  CredentialContext,
+  CredentialProvider,
+  CredentialRequirements,
+  Credentials,
+  GivenCredentials,
+  RequestCredentials,
+  RequestedScheme,
+  SchemeProvider,
+} from "./model/credentials.ts";
 export type { Deviation } from "./model/deviation.ts";
 export type {
   CardChange,

@@ -2,11 +2,11 @@ import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts"
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
 import { isRecord } from "../util/freeze.ts";
-import { cut } from "../util/redact.ts";
+import { cut, secretsIn, strikeSecrets } from "../util/redact.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
-import { errorOf } from "./errors.ts";
+import { errorOf, type SentSecrets } from "./errors.ts";
 import { readJson } from "./json.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
 
@@ -45,7 +45,7 @@ export async function readJsonAnswer(
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
   const text = await readTextOf(response, call, options);
-  const snippet = cut(text, snippetLength);
+  const snippet = strikeSecrets(cut(text, snippetLength), secretsIn(call.headers, call.query));
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
     const found = mediaType === "" ? "no media type" : cut(mediaType, 80);
@@ -89,10 +89,15 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
-    sent: call.headers,
+    sent: sentBy(call),
     body,
     ...(failure === undefined ? {} : { failure }),
   });
+}
+
+/** What a call sent that an agent may give back: no error may tell of it. */
+export function sentBy({ headers, query }: BindingCall): SentSecrets {
+  return { headers, ...(query === undefined ? {} : { query }) };
 }
 
 /** What the head of an answer adds to an error. */

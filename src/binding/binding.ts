@@ -19,6 +19,8 @@ export interface BindingCall {
   readonly interface: AgentInterface;
   /** Headers beside the binding's own, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Secret query parameters, to be handed on with the HTTP request as they are and never put into a URL. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Aborts the call; its reason is rethrown unchanged. */
   readonly signal: AbortSignal;
   /** Budgets of time. */

@@ -42,8 +42,16 @@ export interface ErrorAnswer {
   readonly challenge?: string;
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Headers that the request carried: an agent may give a secret of ours back. */
-  readonly sent?: Readonly<Record<string, string>>;
+  /** What the request carried: an agent may give a secret of ours back. */
+  readonly sent?: SentSecrets;
+}
+
+/** Headers and query parameters that a request carried. */
+export interface SentSecrets {
+  /** Headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Secret query parameters. */
+  readonly query?: Readonly<Record<string, string>>;
 }
 
 type ProtocolErrorClass = new (remote: RemoteErrorDetails) => AnyA2ALeaseError;
@@ -108,7 +116,7 @@ export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
 
 /** An answer without the secrets that went out with its request. */
 function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
-  const secrets = secretsIn(answer.sent ?? {});
+  const secrets = secretsIn(answer.sent?.headers ?? {}, answer.sent?.query);
   const { failure, body, challenge } = answer;
   const text = JSON.stringify({ failure, body, challenge });
   const struck = secrets.reduce(

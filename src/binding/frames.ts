@@ -1,7 +1,7 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
-import { cut, redactText } from "../util/redact.ts";
+import { cut, redactText, secretsIn, strikeSecrets } from "../util/redact.ts";
 import { type EventStream, openEventStream } from "../wire/event-stream.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { SseEvent } from "../wire/sse.ts";
@@ -40,6 +40,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
   let deviations: readonly Deviation[] = Object.freeze([]);
   let skipped: SkippedFrames = Object.freeze({ count: 0 });
   let isClosed = false;
+  const secrets = secretsIn(call.headers, call.query);
 
   async function* read() {
     let isEmpty = true;
@@ -57,7 +58,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
           yield frame.value;
           continue;
         }
-        skipped = withFrame(skipped, frame.reason, event);
+        skipped = withFrame(skipped, frame.reason, event, secrets);
         useless += 1;
         const isEndless = useless > maxUseless && problemOf(stream, skipped);
         if (isEndless) throw isEndless;
@@ -92,8 +93,14 @@ function readEvent({ data }: SseEvent, { options, readFrame }: FrameContext): Fr
   return reading.ok ? readFrame(reading.value) : { ok: false, reason: reading.issue.message };
 }
 
-function withFrame({ count, first }: SkippedFrames, reason: string, { data = "" }: SseEvent): SkippedFrames {
-  const evidence = { reason: cut(reason, 500), snippet: redactText(cut(data, 200)) };
+function withFrame(
+  { count, first }: SkippedFrames,
+  reason: string,
+  { data = "" }: SseEvent,
+  secrets: readonly string[],
+): SkippedFrames {
+  const [told, snippet] = [cut(reason, 500), cut(data, 200)].map((text) => strikeSecrets(text, secrets));
+  const evidence = { reason: told ?? "", snippet: redactText(snippet ?? "") };
   return Object.freeze({ count: count + 1, first: first ?? Object.freeze(evidence) });
 }
 

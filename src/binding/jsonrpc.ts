@@ -3,11 +3,11 @@ import { type OperationName, type Operations, operationFacts } from "../model/op
 import { deepFreeze } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer, sentBy } from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
 import { readResponse, writeRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
-import { errorOf } from "./errors.ts";
+import { errorOf, type SentSecrets } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
 import { createSingleEventStream } from "./single-event.ts";
 
@@ -16,8 +16,8 @@ interface Accepted<O extends OperationName> {
   readonly operation: O;
   readonly id: number;
   readonly response: HttpResponse;
-  /** Headers that the request carried. */
-  readonly sent: Readonly<Record<string, string>>;
+  /** What the request carried. */
+  readonly sent: SentSecrets;
 }
 
 const jsonType = "application/json";
@@ -43,12 +43,13 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         accept: operationFacts[operation].streams ? `${eventStreamType}, ${jsonType}` : jsonType,
         [versionHeader]: protocolVersion,
       },
+      ...(call.query === undefined ? {} : { query: call.query }),
       body: writeJson({ jsonrpc: "2.0", id, method: operation, params }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
     if (!isSuccess(response)) throw await readErrorAnswer(operation, response, { call, options });
-    return { operation, id, response, sent: call.headers };
+    return { operation, id, response, sent: sentBy(call) };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */

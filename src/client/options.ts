@@ -1,5 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
+import type { Credentials } from "../model/credentials.ts";
 import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { Posture } from "../model/posture.ts";
@@ -8,7 +9,6 @@ import { type Clock, systemClock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
 import { checkChoice, checkNumbers, checkPosture, checkRequirements } from "./check-options.ts";
-import type { Credentials } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 
 /** How long things may take, in milliseconds. */
