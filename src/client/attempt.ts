@@ -1,6 +1,5 @@
 import type { BindingCall } from "../binding/binding.ts";
 import { usableInterfaces } from "../card/interface.ts";
-import { withRequirement } from "../errors/auth.ts";
 import { ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import type { RequestCredentials } from "../model/credentials.ts";
@@ -8,7 +7,7 @@ import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { defined } from "../util/freeze.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
-import { credentialsFor } from "./credentials.ts";
+import { credentialsFor, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
 import type { Session } from "./session.ts";

@@ -1,4 +1,4 @@
-import { AuthenticationError, CredentialOriginError } from "../errors/auth.ts";
+import { AuthenticationError, AuthorizationError, CredentialOriginError } from "../errors/auth.ts";
 import { A2ALeaseError } from "../errors/base.ts";
 import type { AgentCard } from "../model/card.ts";
 import type {
@@ -116,4 +116,10 @@ function checkQuery(query: unknown): { query?: Readonly<Record<string, string>> 
 /** Whether other credentials can be had after a refusal. */
 export function canRefresh(scope: CredentialScope): boolean {
   return typeof scope.credentials === "function";
+}
+
+/** A refusal with the requirement that its credentials were chosen for; any other error as it is. */
+export function withRequirement(error: unknown, requirement: ChosenRequirement): unknown {
+  const isRefusal = error instanceof AuthenticationError || error instanceof AuthorizationError;
+  return isRefusal && error.requirement === undefined ? Object.assign(error, { requirement }) : error;
 }

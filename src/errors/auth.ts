@@ -65,12 +65,6 @@ export class AuthorizationError extends A2ALeaseError {
   }
 }
 
-/** A refusal with the requirement that its credentials were chosen for; any other error as it is. */
-export function withRequirement(error: unknown, requirement: ChosenRequirement): unknown {
-  const isRefusal = error instanceof AuthenticationError || error instanceof AuthorizationError;
-  return isRefusal && error.requirement === undefined ? Object.assign(error, { requirement }) : error;
-}
-
 /** A call needs credentials at an origin that they are not bound to. Nothing was sent. */
 export class CredentialOriginError extends A2ALeaseError {
   static readonly code = "CREDENTIAL_ORIGIN";
