@@ -1,5 +1,5 @@
 import type { CredentialRequirements } from "../model/credentials.ts";
-import { cut, redactText, redactUrl } from "../util/redact.ts";
+import { cut, redactJson, redactText, redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 
 /** How many alternatives and providers a message names. */
@@ -12,7 +12,7 @@ export class CredentialMissingError extends A2ALeaseError {
   override readonly code = "CREDENTIAL_MISSING";
   /** Origin of the request. */
   readonly origin: string;
-  /** What the card asks for: alternatives, schemes, scopes and the URLs of flows. */
+  /** What the card asks for: alternatives, schemes, scopes and the URLs of flows; redacted. */
   readonly requirements: CredentialRequirements;
   /** What the caller has: names of schemes, each with the kind of its provider. */
   readonly available: readonly string[];
@@ -28,8 +28,8 @@ export class CredentialMissingError extends A2ALeaseError {
       { retry: "after-credentials", nextStep: "authenticate" },
     );
     this.origin = origin;
-    this.requirements = requirements;
-    this.available = available;
+    this.requirements = redactJson(requirements) as CredentialRequirements;
+    this.available = available.map((name) => cut(redactText(name), 200));
   }
 }
 
@@ -60,6 +60,8 @@ export interface TokenFailure {
   readonly status?: number | undefined;
   /** The server's OAuth error code, `"invalid_client"` (RFC 6749, 5.2). */
   readonly oauthError?: string | undefined;
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
   /** What led to it. */
   readonly cause?: unknown;
 }
@@ -78,11 +80,13 @@ export class TokenRequestError extends A2ALeaseError {
   /** The server's OAuth error code, `"invalid_client"`. */
   readonly oauthError?: string;
 
-  constructor(url: string, { reason, message, status, oauthError, cause }: TokenFailure) {
+  constructor(url: string, failure: TokenFailure) {
+    const { reason, message, status, oauthError, retryAfterMs, cause } = failure;
     const isPassing = reason === "unreachable";
     super(`${redactUrl(url)}: ${message}`, {
       retry: isPassing ? "safe" : "after-credentials",
       nextStep: isPassing ? "wait" : "authenticate",
+      retryAfterMs,
       cause,
     });
     this.url = redactUrl(url);

@@ -2,8 +2,8 @@ import { TokenRequestError } from "../errors/credentials.ts";
 import { LimitExceededError, RedirectRefusedError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { readBytes } from "../wire/body.ts";
-import { createHttp, type FetchLike } from "../wire/http.ts";
+import { discardBody, readBytes } from "../wire/body.ts";
+import { createHttp, type FetchLike, type HttpResponse } from "../wire/http.ts";
 import type { OAuthOptions } from "./options.ts";
 
 /** Largest answer of an authorization server, in bytes. */
@@ -49,6 +49,7 @@ export function createTokenFetch(options: OAuthOptions, signal: AbortSignal): To
         signal: scope.signal,
         firstByteMs: timeoutMs,
       });
+      if (response.status >= 500 || response.status === 429) throw unavailable(response);
       const bytes = await readBytes(response, {
         clock,
         signal: scope.signal,
@@ -65,6 +66,13 @@ export function createTokenFetch(options: OAuthOptions, signal: AbortSignal): To
       scope.release();
     }
   };
+}
+
+function unavailable(response: HttpResponse): TokenRequestError {
+  const { url, status, retryAfterMs } = response;
+  discardBody(response);
+  const message = `found HTTP ${status}, wanted an answer`;
+  return new TokenRequestError(url, { reason: "unreachable", message, status, retryAfterMs });
 }
 
 function failureOf(url: string, error: unknown): TokenRequestError {
