@@ -21,7 +21,7 @@ import {
 } from "../errors/protocol.ts";
 import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut, secretsIn } from "../util/redact.ts";
+import { cut, secretsIn, strikeSecrets } from "../util/redact.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
 
 /** An answer that is an error, whichever binding carried it. */
@@ -117,12 +117,10 @@ export function errorOf(given: ErrorAnswer): AnyA2ALeaseError {
 /** An answer without the secrets that went out with its request. */
 function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
   const secrets = secretsIn(answer.sent?.headers ?? {}, answer.sent?.query);
-  const { failure, body, challenge } = answer;
-  const text = JSON.stringify({ failure, body, challenge });
-  const struck = secrets.reduce(
-    (rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), "***"),
-    text,
-  );
+  const { failure, body, challenge, contentType } = answer;
+  const text = JSON.stringify({ failure, body, challenge, contentType });
+  const escaped = secrets.flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret]);
+  const struck = strikeSecrets(text, escaped);
   return struck === text ? answer : { ...answer, ...JSON.parse(struck) };
 }
 

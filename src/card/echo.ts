@@ -1,6 +1,26 @@
 import { CardInvalidError } from "../errors/card.ts";
 import { sha256Hex } from "../util/hash.ts";
+import { credentialValues, secretHeaders, secretParameters, secretsIn } from "../util/redact.ts";
 import { decodeUtf8Lossy } from "../wire/utf8.ts";
+import type { CardCredentials } from "./authorizer.ts";
+
+/** One card read, as far as its secrets go. */
+export interface SecretRead {
+  readonly url: string;
+  /** The caller's own headers. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What it was authenticated by. */
+  readonly sent: CardCredentials;
+}
+
+/** The texts that no error about a read may hold: what went out with it, and what its URL holds. */
+export function secretsOfRead(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string>> | undefined,
+): readonly string[] {
+  return secretsIn(headers, { ...secretParameters(url), ...query });
+}
 
 /**
  * Refuses a card that repeats a secret of the request it answers: pinned, it would carry the secret into the ledger, and
@@ -8,7 +28,8 @@ import { decodeUtf8Lossy } from "../wire/utf8.ts";
  *
  * @throws CardInvalidError.
  */
-export function refuseEcho(bytes: Uint8Array, secrets: readonly string[], url: string): void {
+export function refuseEcho(bytes: Uint8Array, { url, own, sent }: SecretRead): void {
+  const secrets = credentialValues({ ...secretHeaders(own), ...sent.headers }, sent.query);
   if (secrets.length === 0) return;
   const text = decodeUtf8Lossy(bytes);
   const isEcho = secrets.some(

@@ -7,13 +7,13 @@ import {
 import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import { credentialValues, redactUrl, secretHeaders, secretsIn, strikeSecrets } from "../util/redact.ts";
+import { redactUrl, strikeSecrets } from "../util/redact.ts";
 import { discardBody, readBytes } from "../wire/body.ts";
 import type { HttpExchange, HttpResponse } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { boundedAuthorizer, type CardAuthorizer, type CardCredentials, noCredentials } from "./authorizer.ts";
-import { refuseEcho } from "./echo.ts";
+import { refuseEcho, secretsOfRead } from "./echo.ts";
 import { freshForMs } from "./freshness.ts";
 import type { CardGate } from "./gate.ts";
 
@@ -147,7 +147,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       discardBody(response);
       const isFollowed = target && target.origin === new URL(url).origin && hops < options.limits.redirects;
       if (!isFollowed) {
-        const shown = target && strikeSecrets(target.href, secretsIn(headers, query));
+        const shown = target && strikeSecrets(target.href, secretsOfRead(url, headers, query));
         throw new RedirectRefusedError(url, response.status, shown);
       }
       url = target.href;
@@ -180,7 +180,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     if (status === 404 || status === 405 || status === 410) return { kind: "absent", status };
     if (status === 401 || status === 403) {
       const challenge = response.headers.get("www-authenticate");
-      const all = secretsIn({ ...options.headers, ...sent.headers }, sent.query);
+      const all = secretsOfRead(request.url, { ...options.headers, ...sent.headers }, sent.query);
       const shown = challenge === null ? undefined : strikeSecrets(challenge, all);
       throw new CardAuthError(request.url, status, shown, [attemptOf(request.url, status)]);
     }
@@ -209,8 +209,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
         clock: options.clock,
         signal: request.signal,
       });
-      const own = { ...secretHeaders(options.headers), ...sent.headers };
-      refuseEcho(bytes, credentialValues(own, sent.query), request.url);
+      refuseEcho(bytes, { url: request.url, own: options.headers, sent });
       return bytes;
     } catch (error) {
       if (!(error instanceof LimitExceededError)) throw error;

@@ -11,6 +11,7 @@ import { credentialsFor, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
 import type { Session } from "./session.ts";
+import { strikeDeviations, strikeError } from "./strike.ts";
 
 /** One exchange of a call, as it is carried out. */
 export interface Attempt<T> {
@@ -107,8 +108,9 @@ async function attemptAt<O extends OperationName, T>(
     },
   };
   try {
-    return await exchange(wire);
-  } catch (error) {
+    return strikeDeviations(await exchange(wire), wire);
+  } catch (failure) {
+    const error = strikeError(failure, wire);
     throw requirement ? withRequirement(error, requirement) : error;
   }
 }

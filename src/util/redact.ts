@@ -119,7 +119,10 @@ export function secretsIn(
     if (isSecretParameter(name)) return [value, ...value.split(/[\s=;,]+/), ...basicParts(value)];
     return openHeader.test(name) ? [] : [value];
   });
-  const tokens = [...values, ...Object.values(query)].flatMap((value) => [value, encodeURIComponent(value)]);
+  const tokens = [...values, ...Object.values(query)].flatMap((value) => [
+    ...[value, encodeURIComponent(value)],
+    new URLSearchParams({ v: value }).toString().slice(2),
+  ]);
   // Short words are no secrets, and striking them would strike other words too.
   return [...new Set(tokens)].filter((token) => token.length >= 8).sort((a, b) => b.length - a.length);
 }
@@ -144,9 +147,38 @@ export function secretHeaders(headers: Readonly<Record<string, string>>): Readon
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isSecretParameter(name)));
 }
 
-/** A text without some secrets. */
+/** The values in a URL's own query that speak of a secret, or are long enough to be one. */
+export function secretParameters(url: string): Readonly<Record<string, string>> {
+  if (!URL.canParse(url)) return {};
+  const parameters = [...new URL(url).searchParams];
+  return Object.fromEntries(
+    parameters.filter(([name, value]) => isSecretParameter(name) || value.length >= 20),
+  );
+}
+
+/** A text without some secrets, in whichever case, and without the beginning of one at which it was cut. */
 export function strikeSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
+  const struck = secrets.reduce((rest, secret) => {
+    const pattern = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return rest.replace(new RegExp(pattern, "gi"), "***");
+  }, text);
+  if (!struck.includes("…")) return struck;
+  return struck
+    .split("…")
+    .map((part, index, parts) => (index < parts.length - 1 ? withoutBeginning(part, secrets) : part))
+    .join("…");
+}
+
+/** Shortest beginning of a secret that is struck at the end of a text. */
+const shortestBeginning = 3;
+
+function withoutBeginning(text: string, secrets: readonly string[]): string {
+  for (const secret of secrets) {
+    for (let length = secret.length - 1; length >= shortestBeginning; length -= 1) {
+      if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
+    }
+  }
+  return text;
 }
 
 /** User name and password of a basic header, which an agent may give back as it decoded them. */
