@@ -117,6 +117,7 @@ export { type PinCardOptions, pinCard } from "./lease/pin.ts";
 export type { Ledger } from "./ledger/ledger.ts";
 export { createMemoryLedger, type MemoryLedgerOptions } from "./ledger/memory.ts";
 export type { Artifact } from "./model/artifact.ts";
+export type { AuthRequiredContext, AuthRequiredHook } from "./model/auth-required.ts";
 export type {
   AgentCapabilities,
   AgentCard,

@@ -1,5 +1,6 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
+import type { AuthRequiredHook } from "../model/auth-required.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
@@ -27,6 +28,11 @@ export interface TimeoutOptions {
 export interface ClientOptions {
   /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin only. */
   readonly credentials?: Credentials;
+  /**
+   * Called when a wait for a task comes upon `TASK_STATE_AUTH_REQUIRED`: to have somebody authenticate at the agent, out
+   * of band (7.6). @default the wait ends with the outcome `auth-required`
+   */
+  readonly onAuthRequired?: AuthRequiredHook;
   /** Whether card reads carry credentials unasked. @default "on-demand" */
   readonly cardCredentials?: "on-demand" | "always";
   /** Origins beside the card's own that credentials and `headers` may go to, `"https://rpc.example.com"`. */
@@ -105,10 +111,19 @@ export interface ResolvedOptions
   extends Required<
     Omit<
       ClientOptions,
-      "credentials" | "pin" | "expectedDigest" | "revalidateAt" | "signal" | "timeouts" | "limits" | "random"
+      | "credentials"
+      | "onAuthRequired"
+      | "pin"
+      | "expectedDigest"
+      | "revalidateAt"
+      | "signal"
+      | "timeouts"
+      | "limits"
+      | "random"
     >
   > {
   readonly credentials: Credentials | undefined;
+  readonly onAuthRequired: AuthRequiredHook | undefined;
   readonly pin: CardPin | undefined;
   readonly revalidateAt: string | undefined;
   readonly expectedDigest: string | undefined;
@@ -159,8 +174,12 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   ) {
     throw new TypeError("credentials: found neither { bearer } nor a function");
   }
+  if (given.onAuthRequired !== undefined && typeof given.onAuthRequired !== "function") {
+    throw new TypeError("onAuthRequired: wanted a function");
+  }
   return Object.freeze({
     credentials,
+    onAuthRequired: given.onAuthRequired,
     cardCredentials: given.cardCredentials ?? "on-demand",
     allowedOrigins: given.allowedOrigins ?? [],
     principal: given.principal ?? "default",

@@ -4,9 +4,9 @@ import type { TokenCache } from "./cache.ts";
 
 /** What every way to a token takes. */
 export interface OAuthOptions {
-  /** Identifier of the authorization server, whose metadata is read (RFC 8414), or OpenID Connect's. */
+  /** Identifier of the authorization server, whose metadata is read. */
   readonly issuer?: string;
-  /** Which metadata is read from `issuer`. @default "oauth2" */
+  /** Which metadata is read from `issuer`. @default that of RFC 8414, and where there is none that of OpenID Connect */
   readonly discovery?: "oauth2" | "oidc";
   /** Token endpoint; with it no metadata is read. */
   readonly tokenUrl?: string;

@@ -34,7 +34,7 @@ export function chooseServer(
   flow: string,
   { scheme, origin }: CredentialContext,
 ): ServerChoice {
-  const { issuer, tokenUrl, discovery = "oauth2", trustCardUrlsAt = [] } = options;
+  const { issuer, tokenUrl, discovery, trustCardUrlsAt = [] } = options;
   if (tokenUrl !== undefined) return given({ ...options, tokenUrl }, issuer);
   if (issuer !== undefined) return discovered(issuer, discovery);
   const flows = scheme?.scheme.oauth2SecurityScheme?.flows ?? {};
@@ -71,15 +71,22 @@ function given(
   return { key: JSON.stringify(["given", server]), load: async () => checked(server, server.issuer) };
 }
 
-function discovered(issuer: string, algorithm: "oauth2" | "oidc"): ServerChoice {
+function discovered(issuer: string, discovery: OAuthOptions["discovery"]): ServerChoice {
   return {
     key: JSON.stringify(["issuer", new URL(issuer).href]),
     async load(send) {
       requireSecure(issuer);
       const url = new URL(issuer);
       try {
-        const options = { algorithm, [oauth.customFetch]: send, [oauth.allowInsecureRequests]: true };
-        const response = await oauth.discoveryRequest(url, options);
+        const ask = (algorithm: "oauth2" | "oidc") =>
+          oauth.discoveryRequest(url, {
+            algorithm,
+            [oauth.customFetch]: send,
+            [oauth.allowInsecureRequests]: true,
+          });
+        const first = await ask(discovery ?? "oauth2");
+        const isElsewhere = discovery === undefined && first.status === 404;
+        const response = isElsewhere ? await ask("oidc") : first;
         return checked(await oauth.processDiscoveryResponse(url, response), issuer);
       } catch (error) {
         throw toTokenError(issuer, error, { secrets: [], reason: "discovery" });
