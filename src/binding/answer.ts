@@ -1,11 +1,11 @@
 import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut } from "../util/redact.ts";
+import { cut, secretParameters, secretsIn, strikeSecrets } from "../util/redact.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
-import { errorOf } from "./errors.ts";
+import { errorOf, type SentSecrets } from "./errors.ts";
 import { readJson } from "./json.ts";
 import type { RemoteFailure } from "./remote-failure.ts";
 
@@ -61,15 +61,21 @@ export async function readJsonAnswer(
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(text, snippetLength);
+  const secrets = secretsOf(call);
+  const snippet = strikeSecrets(cut(text, snippetLength), secrets);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
-    const found = mediaType === "" ? "no media type" : cut(mediaType, 80);
+    const found = mediaType === "" ? "no media type" : strikeSecrets(cut(mediaType, 80), secrets);
     const deviation = { kind: "wrong-media-type", message: `found ${found}, wanted application/json` };
     return { value: reading.value, snippet, deviations: isJson ? [] : [deviation] };
   }
   if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippet);
-  throw new HttpStatusError({ url, status, contentType: cut(mediaType, 100), body: snippet });
+  throw new HttpStatusError({
+    url,
+    status,
+    contentType: strikeSecrets(cut(mediaType, 100), secrets),
+    body: snippet,
+  });
 }
 
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
@@ -112,11 +118,22 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
-    sent: call.headers,
+    sent: sentBy(call),
     body,
     isStatus,
     ...(failure === undefined ? {} : { failure }),
   });
+}
+
+/** What a call sent that an agent may give back: no error may tell of it. */
+export function sentBy({ headers, query, interface: { url } }: BindingCall): SentSecrets {
+  return { headers, query: { ...secretParameters(url), ...query } };
+}
+
+/** The same as the texts that no error may hold. */
+export function secretsOf(call: BindingCall): readonly string[] {
+  const { headers, query } = sentBy(call);
+  return secretsIn(headers, query);
 }
 
 /** What the head of an answer adds to an error. */

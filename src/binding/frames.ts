@@ -1,10 +1,11 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
-import { cut, redactText } from "../util/redact.ts";
+import { cut, redactText, strikeSecrets } from "../util/redact.ts";
 import { type EventStream, openEventStream } from "../wire/event-stream.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { SseEvent } from "../wire/sse.ts";
+import { secretsOf } from "./answer.ts";
 import type { BindingCall, BindingOptions, BindingStream, SkippedFrames } from "./binding.ts";
 import { readJson } from "./json.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
@@ -43,6 +44,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
   let deviations: readonly Deviation[] = Object.freeze([]);
   let skipped: SkippedFrames = Object.freeze({ count: 0 });
   let isClosed = false;
+  const secrets = secretsOf(call);
 
   async function* read() {
     let isEmpty = true;
@@ -56,17 +58,17 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
         if (frame.ok) {
           isEmpty = false;
           useless = 0;
-          deviations = addDeviations(deviations, frame.deviations);
+          deviations = addDeviations(deviations, strikeDeviations(frame.deviations, secrets));
           yield frame.value;
           continue;
         }
-        skipped = withFrame(skipped, frame.reason, event);
+        skipped = withFrame(skipped, frame.reason, event, secrets);
         useless += 1;
-        const isEndless = useless > maxUseless && problemOf(stream, skipped);
+        const isEndless = useless > maxUseless && problemOf(stream, skipped, secrets);
         if (isEndless) throw isEndless;
       }
     }
-    const problem = isEmpty && !isClosed ? problemOf(stream, skipped) : undefined;
+    const problem = isEmpty && !isClosed ? problemOf(stream, skipped, secrets) : undefined;
     if (problem) throw problem;
   }
 
@@ -100,13 +102,28 @@ function readEvent({ name, data }: SseEvent, { options, readFrame, errorOf }: Fr
   throw errorOf(readRemoteFailure(reading.ok ? reading.value : data));
 }
 
-function withFrame({ count, first }: SkippedFrames, reason: string, { data = "" }: SseEvent): SkippedFrames {
-  const evidence = { reason: cut(reason, 500), snippet: redactText(cut(data, 200)) };
+/** What was odd, without the secrets that the agent may have given back. */
+function strikeDeviations(list: readonly Deviation[], secrets: readonly string[]): readonly Deviation[] {
+  return list.map((item) => ({ ...item, message: strikeSecrets(item.message, secrets) }));
+}
+
+function withFrame(
+  { count, first }: SkippedFrames,
+  reason: string,
+  { data = "" }: SseEvent,
+  secrets: readonly string[],
+): SkippedFrames {
+  const [told, snippet] = [cut(reason, 500), cut(data, 200)].map((text) => strikeSecrets(text, secrets));
+  const evidence = { reason: told ?? "", snippet: redactText(snippet ?? "") };
   return Object.freeze({ count: count + 1, first: first ?? Object.freeze(evidence) });
 }
 
 /** A body that has something, and nothing of use, is no stream that was cut. */
-function problemOf({ ignored }: EventStream, skipped: SkippedFrames): MalformedResponseError | undefined {
+function problemOf(
+  { ignored }: EventStream,
+  skipped: SkippedFrames,
+  secrets: readonly string[],
+): MalformedResponseError | undefined {
   const { count, first } = skipped;
   if (first) {
     const message = `found ${count} events and none of use, the first because: ${first.reason}`;
@@ -114,5 +131,5 @@ function problemOf({ ignored }: EventStream, skipped: SkippedFrames): MalformedR
   }
   if (ignored.count === 0) return undefined;
   const message = `found ${ignored.count} lines that belong to no event, wanted an event stream`;
-  return new MalformedResponseError([{ path: "$", message }], ignored.first);
+  return new MalformedResponseError([{ path: "$", message }], strikeSecrets(ignored.first ?? "", secrets));
 }

@@ -4,7 +4,7 @@ import { type OperationName, type Operations, operationFacts } from "../model/op
 import { deepFreeze } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer, sentBy } from "./answer.ts";
 import type {
   Binding,
   BindingAnswer,
@@ -59,6 +59,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
         accept: operationFacts[operation].streams ? `${eventStreamType}, ${json}` : json,
         [versionHeader]: protocolVersion,
       },
+      ...(call.query === undefined ? {} : { query: call.query }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
@@ -154,7 +155,7 @@ function isMissingRoute(error: unknown): boolean {
 }
 
 function errorIn({ operation, response, call }: Accepted<OperationName>, failure: RemoteFailure) {
-  return errorOf({ operation, ...headOf(response), failure, sent: call.headers, isStatus: true });
+  return errorOf({ operation, ...headOf(response), failure, sent: sentBy(call), isStatus: true });
 }
 
 /** A frame is the bare event; an error in its place is the error of the call. */

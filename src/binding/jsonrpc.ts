@@ -3,11 +3,11 @@ import { type OperationName, type Operations, operationFacts } from "../model/op
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer, sentBy } from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
 import { readResponse, writeBindingRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
-import { errorOf } from "./errors.ts";
+import { errorOf, type SentSecrets } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
 import { writeJson } from "./json.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
@@ -18,8 +18,8 @@ interface Accepted<O extends OperationName> {
   readonly operation: O;
   readonly id: number;
   readonly response: HttpResponse;
-  /** Headers that the request carried. */
-  readonly sent: Readonly<Record<string, string>>;
+  /** What the request carried. */
+  readonly sent: SentSecrets;
 }
 
 const jsonType = "application/json";
@@ -45,6 +45,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         accept: operationFacts[operation].streams ? `${eventStreamType}, ${jsonType}` : jsonType,
         [versionHeader]: protocolVersion,
       },
+      ...(call.query === undefined ? {} : { query: call.query }),
       body: writeJson({ jsonrpc: "2.0", id, method: operation, params }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
@@ -52,7 +53,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     if (!isSuccess(response)) {
       throw await readErrorAnswer(operation, response, { call, options, findFailure });
     }
-    return { operation, id, response, sent: call.headers };
+    return { operation, id, response, sent: sentBy(call) };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */

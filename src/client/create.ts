@@ -1,6 +1,7 @@
+import type { CardAuthorizer } from "../card/authorizer.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
 import { type CardGate, createCardGate } from "../card/gate.ts";
-import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
+import { type CardReader, createCardReader } from "../card/read.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
 import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
@@ -16,7 +17,7 @@ import { redactUrl } from "../util/redact.ts";
 import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
 import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
-import { type CredentialScope, credentialHeaders } from "./credentials.ts";
+import { type CredentialScope, credentialsFor } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
@@ -178,15 +179,15 @@ function snapshotInput(card: JsonObject | Uint8Array, maxDepth: number, url?: st
 
 function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: CredentialScope): CardReader {
   const { clock, limits, timeouts } = options;
-  const authorize: CardAuthorizer = async ({ url, challenge, signal }) => {
-    const given = await credentialHeaders(credentials, {
+  const authorize: CardAuthorizer = async ({ url, challenge, refused, signal }) => {
+    const given = await credentialsFor(credentials, {
       url,
       purpose: "card",
       card: undefined,
       signal,
-      ...defined({ challenge }),
+      ...defined({ challenge, refused }),
     });
-    return Object.keys(given).length > 0 ? given : undefined;
+    return Object.keys(given.headers).length > 0 || given.query !== undefined ? given : undefined;
   };
   return createCardReader({
     http,

@@ -6,6 +6,8 @@ import {
 } from "../card/signature-options.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
+import type { AuthRequiredHook } from "../model/auth-required.ts";
+import type { Credentials } from "../model/credentials.ts";
 import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { Posture } from "../model/posture.ts";
@@ -21,7 +23,6 @@ import {
   checkPosture,
   checkRequirements,
 } from "./check-options.ts";
-import type { Credentials } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 
 /** How long things may take, in milliseconds. */
@@ -40,6 +41,11 @@ export interface TimeoutOptions {
 export interface ClientOptions {
   /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin only. */
   readonly credentials?: Credentials;
+  /**
+   * Called when a wait for a task comes upon `TASK_STATE_AUTH_REQUIRED`: to have somebody authenticate at the agent, out
+   * of band (7.6). @default the wait ends with the outcome `auth-required`
+   */
+  readonly onAuthRequired?: AuthRequiredHook;
   /** Whether card reads carry credentials unasked. @default "on-demand" */
   readonly cardCredentials?: "on-demand" | "always";
   /** Origins beside the card's own that credentials and `headers` may go to, `"https://rpc.example.com"`. */
@@ -131,6 +137,7 @@ export interface ResolvedOptions
     Omit<
       ClientOptions,
       | "credentials"
+      | "onAuthRequired"
       | "pin"
       | "expectedDigest"
       | "revalidateAt"
@@ -143,6 +150,7 @@ export interface ResolvedOptions
   > {
   readonly signatures: ResolvedSignatureOptions;
   readonly credentials: Credentials | undefined;
+  readonly onAuthRequired: AuthRequiredHook | undefined;
   readonly pin: CardPin | undefined;
   readonly revalidateAt: string | undefined;
   readonly expectedDigest: string | undefined;
@@ -196,8 +204,12 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   ) {
     throw new TypeError("credentials: found neither { bearer } nor a function");
   }
+  if (given.onAuthRequired !== undefined && typeof given.onAuthRequired !== "function") {
+    throw new TypeError("onAuthRequired: wanted a function");
+  }
   return Object.freeze({
     credentials,
+    onAuthRequired: given.onAuthRequired,
     cardCredentials: given.cardCredentials ?? "on-demand",
     allowedOrigins: given.allowedOrigins ?? [],
     principal: given.principal ?? "default",
