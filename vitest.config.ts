@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^a2a-lease$/, replacement: source("./src/index.ts") },
+      { find: /^a2a-lease\/node$/, replacement: source("./src/node.ts") },
       { find: /^a2a-lease\/testing$/, replacement: source("./src/testing.ts") },
     ],
   },

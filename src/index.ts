@@ -4,6 +4,7 @@
  *
  * @packageDocumentation
  */
+export type { AddressContext, AddressPolicy } from "./card/address-policy.ts";
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";

@@ -1,6 +1,7 @@
 import type { BindingCall } from "../binding/binding.ts";
+import { interfaceAddressProblem } from "../card/address-policy.ts";
 import { usableInterfaces } from "../card/interface.ts";
-import { ConnectionError } from "../errors/transport.ts";
+import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
@@ -9,7 +10,7 @@ import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialHeaders } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
-import type { Session } from "./session.ts";
+import { choiceOptionsOf, type Session } from "./session.ts";
 
 /** One exchange of a call, as it is carried out. */
 export interface Attempt<T> {
@@ -43,11 +44,10 @@ async function failOver<O extends OperationName, T>(
   attempt: Attempt<T>,
   failed: { readonly error: unknown; readonly first: AgentInterface },
 ): Promise<T> {
-  const { source, binding, observer } = session;
+  const { observer } = session;
   let { error } = failed;
   if (!isPassable(error, call.operation)) throw error;
-  const options = { bindings: [binding.name], cardUrl: source.url };
-  const others = usableInterfaces(publicCard(call.holder.pin), options).filter(
+  const others = usableInterfaces(publicCard(call.holder.pin), choiceOptionsOf(session)).filter(
     ({ url }) => url !== failed.first.url,
   );
   for (const other of others) {
@@ -76,6 +76,7 @@ async function attemptAt<O extends OperationName, T>(
 ): Promise<T> {
   const { pin } = call.holder;
   const { options, credentials } = session;
+  requireAddress(session, target);
   const card = effectiveCard(pin);
   const asked = { url: target.url, purpose: "call", card, signal, ...defined({ challenge }) } as const;
   const secret = await credentialHeaders(credentials, asked);
@@ -96,6 +97,12 @@ async function attemptAt<O extends OperationName, T>(
       firstEventMs: call.message ? budgetOf(session, call) : firstEventMs,
     },
   });
+}
+
+/** A pin may have been taken elsewhere, under another policy or none. */
+function requireAddress({ source, options }: Session, target: AgentInterface): void {
+  const problem = interfaceAddressProblem(target, source.url, options.addressPolicy);
+  if (problem !== undefined) throw new AddressRefusedError(target.url, problem);
 }
 
 function declaredExtensions(

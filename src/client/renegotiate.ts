@@ -12,7 +12,7 @@ import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
 import { checkRequirements } from "./check-options.ts";
 import { readExtendedShared } from "./extended.ts";
-import type { Session } from "./session.ts";
+import { choiceOptionsOf, type Session } from "./session.ts";
 
 /**
  * Reads the live card and takes a pin of it that meets the requirements.
@@ -71,12 +71,8 @@ export function pinForPlan(
   requirements: CardRequirements,
   extended?: PinnedExtendedCard,
 ): CardPin {
-  const { source, clock, binding, options } = session;
-  const choice = requireInterface(
-    snapshot.card,
-    { bindings: [binding.name], cardUrl: source.url },
-    snapshot.bytesDigest,
-  );
+  const { clock, options } = session;
+  const choice = requireInterface(snapshot.card, choiceOptionsOf(session), snapshot.bytesDigest);
   const effective = extended ? shapeCard(extended.card, extended.digest).card : snapshot.card;
   const unmet = unmetRequirements(effective, requirements, options.extensions);
   if (unmet.length > 0) throw new RequirementUnmetError(unmet, snapshot.digest);

@@ -1,5 +1,5 @@
 import type { Binding } from "../binding/binding.ts";
-import { chooseInterface, isSameOrigin } from "../card/interface.ts";
+import { chooseInterface, type InterfaceChoiceOptions, isSameOrigin } from "../card/interface.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
 import type { CardVerifier } from "../card/verifier.ts";
 import type { CardDriftError, LeaseUnverifiableError } from "../errors/lease.ts";
@@ -88,13 +88,15 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
   });
 }
 
+/** What a session chooses an interface by. */
+export function choiceOptionsOf({ source, binding, options }: Session): InterfaceChoiceOptions {
+  return { bindings: [binding.name], cardUrl: source.url, addressPolicy: options.addressPolicy };
+}
+
 /** What of the card breaks the spec and could be read. */
-export function cardDeviationsOf({
-  source,
-  binding,
-  lastReading: { snapshot },
-}: Session): readonly Deviation[] {
-  const choice = chooseInterface(snapshot.card, { bindings: [binding.name], cardUrl: source.url });
+export function cardDeviationsOf(session: Session): readonly Deviation[] {
+  const { snapshot } = session.lastReading;
+  const choice = chooseInterface(snapshot.card, choiceOptionsOf(session));
   return Object.freeze([...snapshot.deviations, ...(choice.outcome === "chosen" ? choice.deviations : [])]);
 }
 

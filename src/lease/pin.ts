@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "../card/address-policy.ts";
 import { digestsOf } from "../card/digest.ts";
 import { requireInterface } from "../card/interface.ts";
 import { type CardInput, cardFromInput } from "../card/parse.ts";
@@ -16,6 +17,8 @@ export interface PinCardOptions {
   readonly bindings?: readonly string[];
   /** URL that the card came from; decides whether an http interface is a downgrade. */
   readonly cardUrl?: string;
+  /** Where the URLs of the card may lead. @default anywhere */
+  readonly addressPolicy?: AddressPolicy;
   /** When the pin is taken, milliseconds since the epoch. @default now */
   readonly pinnedAtMs?: number;
 }
@@ -27,15 +30,15 @@ export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC"]);
  * Takes a pin of a card: both digests and the facts that a plan depends on. A pure function.
  *
  * @throws CardUnreadableError, CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError for a card that
- * can't be called.
+ * can't be called; AddressRefusedError for one that leads where the policy does not go.
  */
 export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin {
   const read = cardFromInput(card);
   const { json } = read;
   const typed = read.card();
   const digests = digestsOf(json, typed);
-  const { bindings = builtInBindings, cardUrl } = options;
-  const choice = requireInterface(typed, { bindings, cardUrl }, digests.digest);
+  const { bindings = builtInBindings, cardUrl, addressPolicy } = options;
+  const choice = requireInterface(typed, { bindings, cardUrl, addressPolicy }, digests.digest);
   return pinSnapshot(
     { json, card: typed, ...digests },
     choice.interface,
