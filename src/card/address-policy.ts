@@ -65,8 +65,11 @@ function lastWord(
 /** An http or https URL as it is; of `scheme://host:port` and `host:port` a URL of that host. */
 function readAddress(text: string): URL | undefined {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#]+)/i.exec(text)?.[1];
-  return host !== undefined && URL.canParse(`https://${host}`) ? new URL(`https://${host}`) : undefined;
+  const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)|^([^/?#]+:\d+)$/i.exec(text);
+  const written = host?.[1] ?? host?.[2];
+  return written !== undefined && URL.canParse(`https://${written}`)
+    ? new URL(`https://${written}`)
+    : undefined;
 }
 
 /**
