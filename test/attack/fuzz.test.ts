@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createClient, isA2ALeaseError, verifyCardSignatures } from "a2a-lease";
-import { createTestCard, createTestClock } from "a2a-lease/testing";
+import { createTestCard, createTestClock, type TestClock } from "a2a-lease/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyValue, bytesOf, chunksOf, damage, mutate, mutations } from "./mutations.ts";
@@ -26,11 +26,25 @@ async function ends(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
+/** The same for work that may wait for time to pass, which it does until the work is over: half a day must do. */
+async function endsInTime(clock: TestClock, work: () => Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const ended = ends(work).finally(() => {
+    isOver = true;
+  });
+  for (let turn = 0; !isOver; turn++) {
+    if (turn > 500) expect.fail("the work hangs");
+    await Promise.race([ended.catch(() => {}), clock.advance(turn < 10 ? 0 : 100_000)]);
+  }
+  await ended;
+}
+
 /** A client of an agent in this process; `answer` is what it says to calls. */
-async function connect(answer: (id: unknown) => Response) {
+async function connect(clock: TestClock, answer: (id: unknown) => Response) {
   const card = JSON.stringify(createTestCard({ capabilities: { streaming: true } }));
   return createClient(url, {
-    clock: createTestClock(),
+    clock,
+    cancelConfirmMs: 1_000,
     fetch: async (_url, init) =>
       init.method === "GET" ? json(card) : answer(JSON.parse(String(init.body)).id),
   });
@@ -98,8 +112,9 @@ describe("whatever comes in ends well or with a typed error, at once, and leaves
             init.method === "GET"
               ? json(served)
               : json(JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }));
-          const options = { fetch, clock: createTestClock() };
-          await ends(async () => {
+          const clock = createTestClock();
+          const options = { fetch, clock };
+          await endsInTime(clock, async () => {
             const client = await createClient(`${url}/card.json`, options);
             await ends(() => client.sendMessage("x"));
             served = bytesOf(mutate(first, list), undefined);
@@ -133,15 +148,14 @@ describe("whatever comes in ends well or with a typed error, at once, and leaves
         fc.constantFrom(200, 200, 200, 201, 204, 400, 401, 403, 404, 429, 500, 503),
         async (base, list, hurt, type, status) => {
           head = { type, status };
-          let id: unknown;
-          const client = await connect((asked) => {
-            id = asked;
+          const clock = createTestClock();
+          const client = await connect(clock, (id) => {
             served = bytesOf(mutate({ jsonrpc: "2.0", id, ...base }, list), hurt);
             return json(head.status === 204 ? null : served, head.type, head.status);
           });
-          await ends(() => client.sendMessage("x"));
-          await ends(() => client.getTask({ id: "t" }));
-          await ends(() => client.cancelTask({ id: "t" }));
+          await endsInTime(clock, () => client.sendMessage("x"));
+          await endsInTime(clock, () => client.getTask({ id: "t" }));
+          await endsInTime(clock, () => client.cancelTask({ id: "t" }));
         },
       ),
       settings,
@@ -180,7 +194,8 @@ describe("whatever comes in ends well or with a typed error, at once, and leaves
         damage,
         fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 12 }),
         async (lines, hurt, sizes) => {
-          const client = await connect((id) => {
+          const clock = createTestClock();
+          const client = await connect(clock, (id) => {
             const text = lines.map((item) => {
               if (typeof item === "string") return `${item}\n`;
               const envelope = { jsonrpc: "2.0", id, result: life[item.of] };
@@ -195,7 +210,7 @@ describe("whatever comes in ends well or with a typed error, at once, and leaves
             });
             return json(body, "text/event-stream");
           });
-          await ends(async () => {
+          await endsInTime(clock, async () => {
             let count = 0;
             for await (const _ of await client.sendStreamingMessage("x")) count += 1;
             expect(count).toBeLessThan(100);

@@ -87,7 +87,8 @@ export function mutate(value: unknown, list: readonly Mutation[]): unknown {
       });
     }
   }
-  return root.root ?? null;
+  // What JSON can't say, a hole in a list for instance, can't come in either.
+  return JSON.parse(JSON.stringify(root.root ?? null));
 }
 
 function placesIn(root: Holder): readonly { readonly holder: Holder; readonly key: string }[] {
