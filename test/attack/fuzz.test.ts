@@ -34,7 +34,8 @@ async function endsInTime(clock: TestClock, work: () => Promise<unknown>): Promi
   });
   for (let turn = 0; !isOver; turn++) {
     if (turn > 500) expect.fail("the work hangs");
-    await Promise.race([ended.catch(() => {}), clock.advance(turn < 10 ? 0 : 100_000)]);
+    if (turn < 50) await new Promise<void>((resolve) => setImmediate(resolve));
+    else await clock.advance(100_000);
   }
   await ended;
 }

@@ -76,6 +76,7 @@ export function mutate(value: unknown, list: readonly Mutation[]): unknown {
     else if (kind === "repeat") holder[key] = Array.from({ length: 20 }, () => holder[key]);
     else if (kind === "delete" && Array.isArray(holder)) holder.splice(Number(key), 1);
     else if (kind === "delete") delete holder[key];
+    else if (Array.isArray(holder)) holder[Number(key)] = { [String(given)]: holder[Number(key)] };
     else {
       const content = holder[key];
       delete holder[key];
