@@ -1,6 +1,7 @@
-import { isA2ALeaseError } from "a2a-lease";
+import { createClient, isA2ALeaseError, pinCard } from "a2a-lease";
 import { createTestCard } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
+import { createTestSigner } from "../card/signer.ts";
 import { caught } from "../flow/caught.ts";
 import { createHostileWorld, type HostileWorld, interfacesAt, replyTo } from "./hostile-world.ts";
 
@@ -306,6 +307,63 @@ test("the world sees a secret that goes to somebody else, and a connection to so
   expect(() => other.expectUnharmed()).toThrow();
 });
 
+describe("a card that is validly signed", () => {
+  test.each([
+    [
+      "somebody else",
+      (world: HostileWorld) => `http://evil.example:${world.evil.port}/rpc`,
+      ["MalformedResponseError"],
+    ],
+    [
+      "something inside",
+      (world: HostileWorld) => `http://127.0.0.1:${world.internal.port}/rpc`,
+      ["AddressRefusedError"],
+    ],
+    [
+      "a name that leads inside",
+      (world: HostileWorld) => `http://rebind.example:${world.internal.port}/rpc`,
+      ["AddressRefusedError", "AddressRefusedError", "AddressRefusedError", "AddressRefusedError"],
+    ],
+  ])("leads to %s by the same rules as any other", async (_who, where, refusals) => {
+    const signer = createTestSigner("k");
+    const world = await createHostileWorld();
+    world.card = signer.signed({ ...createTestCard(interfacesAt(where(world))) });
+
+    const signatures = { mode: "require", keys: [signer.jwk] } as const;
+    const ends = await liveThrough(world, { signatures });
+
+    expect(ends.flatMap((end) => (end === undefined ? [] : [nameOf(end)]))).toEqual(refusals);
+    world.expectUnharmed();
+  });
+});
+
+test("a card that is handed in came from where it is checked, and from nowhere where it never is", async () => {
+  const world = await createHostileWorld();
+  const url = `http://127.0.0.1:${world.agent.port}`;
+  world.card = createTestCard(interfacesAt(`${url}/rpc`));
+
+  const client = await createClient(world.card, { revalidateAt: `${url}/card.json` });
+  const error = await caught(createClient(world.card, { immutable: true }));
+  const allowed = await createClient(world.card, {
+    immutable: true,
+    addressPolicy: { allowHosts: ["127.0.0.1"] },
+  });
+
+  expect("message" in (await client.sendMessage("x"))).toBe(true);
+  expect(nameOf(error)).toBe("AddressRefusedError");
+  expect("message" in (await allowed.sendMessage("x"))).toBe(true);
+});
+
+test("a pin that was taken elsewhere leads to no place where a card may not", async () => {
+  const world = await createHostileWorld();
+  const inside = createTestCard(interfacesAt(`http://127.0.0.1:${world.internal.port}/rpc`));
+  world.card = inside;
+  const client = await world.connect({ pin: pinCard(inside) });
+
+  expect(nameOf(await caught(client.sendMessage("x")))).toBe("AddressRefusedError");
+  world.expectUnharmed();
+});
+
 test("a posture that takes every card takes none that leads inside", async () => {
   const world = await createHostileWorld();
   const client = await world.connect({ posture: { onDrift: () => "repin" } });
@@ -319,7 +377,10 @@ test("a posture that takes every card takes none that leads inside", async () =>
 });
 
 /** What a caller does with an agent, and what each step ended with. */
-async function liveThrough(world: HostileWorld): Promise<unknown[]> {
+async function liveThrough(
+  world: HostileWorld,
+  options: Parameters<HostileWorld["connect"]>[0] = {},
+): Promise<unknown[]> {
   const ends: unknown[] = [];
   const step = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -331,7 +392,7 @@ async function liveThrough(world: HostileWorld): Promise<unknown[]> {
       return undefined;
     }
   };
-  const client = await step(() => world.connect());
+  const client = await step(() => world.connect(options));
   if (!client) return ends;
   await step(() => client.sendMessage("x"));
   await step(() => client.sendMessage("x"));
