@@ -12,6 +12,7 @@ export default defineConfig({
       { find: /^a2a-lease$/, replacement: source("./src/index.ts") },
       { find: /^a2a-lease\/webhook$/, replacement: source("./src/webhook.ts") },
       { find: /^a2a-lease\/oauth$/, replacement: source("./src/oauth.ts") },
+      { find: /^a2a-lease\/node$/, replacement: source("./src/node.ts") },
       { find: /^a2a-lease\/testing$/, replacement: source("./src/testing.ts") },
     ],
   },

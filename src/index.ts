@@ -17,6 +17,7 @@ export type {
 export { readBindingAnswer, writeBindingRequest } from "./binding/body.ts";
 export { createHttpJsonBinding } from "./binding/http-json.ts";
 export { createJsonRpcBinding } from "./binding/jsonrpc.ts";
+export type { AddressContext, AddressPolicy } from "./card/address-policy.ts";
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";

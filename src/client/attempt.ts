@@ -1,8 +1,9 @@
 import type { BindingCall } from "../binding/binding.ts";
+import { interfaceAddressProblem } from "../card/address-policy.ts";
 import { originOf, usableInterfaces } from "../card/interface.ts";
 import { interfaceStructure } from "../card/structure.ts";
 import { CredentialOriginError } from "../errors/auth.ts";
-import { ConnectionError } from "../errors/transport.ts";
+import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import type { RequestCredentials } from "../model/credentials.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
@@ -90,6 +91,7 @@ async function attemptAt<O extends OperationName, T>(
 ): Promise<T> {
   const { pin } = call.holder;
   const { options, credentials } = session;
+  requireAddress(session, target);
   const card = effectiveCard(pin);
   const { skills } = call.requirements;
   const refused = challenge === undefined ? undefined : lastSent.get(call);
@@ -125,6 +127,12 @@ async function attemptAt<O extends OperationName, T>(
     const error = strikeError(failure, wire);
     throw requirement ? withRequirement(error, requirement) : error;
   }
+}
+
+/** A pin may have been taken elsewhere, under another policy or none. */
+function requireAddress({ source, options }: Session, target: AgentInterface): void {
+  const problem = interfaceAddressProblem(target, source.url, options.addressPolicy);
+  if (problem !== undefined) throw new AddressRefusedError(target.url, problem);
 }
 
 /** What the last attempt of a call was authenticated by, so that what was refused is not given again. */

@@ -39,7 +39,8 @@ export type CardSourceInput =
 /**
  * Reads an agent's card, checks it, pins it, and makes the client that plans on it.
  *
- * @throws the card errors when there is no usable card; RequirementUnmetError when it does not meet `requires`.
+ * @throws the card errors when there is no usable card; AddressRefusedError when all of its interfaces lead where
+ * `addressPolicy` does not go; RequirementUnmetError when it does not meet `requires`.
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {

@@ -1,4 +1,5 @@
 import type { Binding, BindingFactory } from "../binding/binding.ts";
+import { type AddressPolicy, checkAddressPolicy } from "../card/address-policy.ts";
 import {
   type CardSignatureOptions,
   type ResolvedSignatureOptions,
@@ -50,6 +51,11 @@ export interface ClientOptions {
   readonly cardCredentials?: "on-demand" | "always";
   /** Origins beside the card's own that credentials and `headers` may go to, `"https://rpc.example.com"`. */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * Where the URLs that a card names may lead. @default https on the open internet; loopback and private addresses where
+   * the card itself came from one
+   */
+  readonly addressPolicy?: AddressPolicy;
   /** Stable id of whom the calls are made for; never a token. @default "default" */
   readonly principal?: string;
   /** What every plan of this client needs from the card. */
@@ -212,6 +218,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     onAuthRequired: given.onAuthRequired,
     cardCredentials: given.cardCredentials ?? "on-demand",
     allowedOrigins: given.allowedOrigins ?? [],
+    addressPolicy: checkAddressPolicy("addressPolicy", given.addressPolicy ?? {}),
     principal: given.principal ?? "default",
     requires: given.requires ?? {},
     preferredBindings: given.preferredBindings ?? [],

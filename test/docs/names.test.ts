@@ -48,15 +48,18 @@ const readme = readFileSync("README.md", "utf8");
 const sorted = (names: readonly string[]) => [...names].sort();
 
 describe("CHANGELOG.md", () => {
-  test.each(["src/index.ts", "src/testing.ts", "src/webhook.ts"])("names all that %s opens", (door) => {
-    expect(missingIn(readFileSync("CHANGELOG.md", "utf8"), openedNames(door))).toEqual([]);
-  });
+  test.each(["src/index.ts", "src/node.ts", "src/oauth.ts", "src/testing.ts", "src/webhook.ts"])(
+    "names all that %s opens",
+    (door) => {
+      expect(missingIn(readFileSync("CHANGELOG.md", "utf8"), openedNames(door))).toEqual([]);
+    },
+  );
 });
 
 describe("README.md", () => {
-  test("has a row for every error that is thrown", () => {
-    const errors = membersOf("src/errors/any.ts", "AnyA2ALeaseError");
-    expect(sorted(namesInTables(readme, "Errors"))).toEqual(sorted(errors));
+  test("has a row for every error", () => {
+    const wanted = membersOf("src/errors/any.ts", "AnyA2ALeaseError");
+    expect(sorted(namesInTables(readme, "Errors"))).toEqual(sorted(wanted));
   });
   test("has a row for every option", () => {
     const wanted = membersOf("src/client/options.ts", "ClientOptions");
