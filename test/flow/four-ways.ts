@@ -1,6 +1,6 @@
 import type { AgentCard as SdkCard } from "@a2a-js/sdk";
 import { type A2AClient, type AgentCard, type ClientOptions, createClient } from "a2a-lease";
-import { createScriptedAgent, createTestCard, type TaskStep, step } from "a2a-lease/testing";
+import { createScriptedAgent, step, type TaskStep } from "a2a-lease/testing";
 import { afterEach, expect, vi } from "vitest";
 import { skill, startRealAgent } from "../../examples/support/real-agent.ts";
 
@@ -57,6 +57,8 @@ export interface MeetOptions {
   readonly claims?: Partial<Claims>;
   /** Tenant of all its interfaces. */
   readonly tenant?: string;
+  /** Whether the agent has the extended card that it may claim. @default true */
+  readonly hasExtendedCard?: boolean;
   /** Changes the headers of every call on its way. */
   readonly rewrite?: (headers: Headers) => void;
 }
@@ -64,7 +66,12 @@ export interface MeetOptions {
 /** Id of the skill that the extended card has and the public one lacks. */
 export const extraSkill = "keywords";
 
-const noClaims: Claims = { streaming: true, pushNotifications: false, extendedAgentCard: false, extensions: [] };
+const noClaims: Claims = {
+  streaming: true,
+  pushNotifications: false,
+  extendedAgentCard: false,
+  extensions: [],
+};
 
 const closers: (() => Promise<unknown>)[] = [];
 const quietOnes: (() => { readonly requests: number; readonly sockets: number })[] = [];
@@ -122,7 +129,7 @@ const work: readonly TaskStep[] = [
   step.completed(),
 ];
 
-async function startScripted({ claims, tenant }: MeetOptions): Promise<Started> {
+async function startScripted({ claims, tenant, hasExtendedCard = true }: MeetOptions): Promise<Started> {
   const agent = createScriptedAgent({
     bindings: ["JSONRPC", "HTTP+JSON"],
     card: (card) => ({
@@ -134,10 +141,9 @@ async function startScripted({ claims, tenant }: MeetOptions): Promise<Started> 
     }),
     plan: [step.working(), ...work],
   });
-  const extended = createTestCard({ ...(agent.card as AgentCard) });
-  agent.configure({
-    extendedCard: { ...extended, skills: [...extended.skills, { ...extended.skills[0], id: extraSkill }] },
-  });
+  const { card } = agent;
+  const extendedCard = { ...card, skills: [...card.skills, { ...card.skills[0], id: extraSkill }] };
+  if (hasExtendedCard) agent.configure({ extendedCard });
   const listener = await agent.listen();
   closers.push(() => listener.close());
   quietOnes.push(() => ({ requests: agent.openRequestCount, sockets: listener.openSocketCount }));
@@ -153,14 +159,19 @@ function interfacesOf(card: object): AgentCard["supportedInterfaces"] {
   return (card as AgentCard).supportedInterfaces;
 }
 
-async function startOfficial({ claims, tenant }: MeetOptions): Promise<Started> {
+const extendedCard = (card: SdkCard): SdkCard => ({
+  ...card,
+  skills: [...card.skills, skill(extraSkill, "Finds words")],
+});
+
+async function startOfficial({ claims, tenant, hasExtendedCard = true }: MeetOptions): Promise<Started> {
   // The SDK's server prints every error and every notification.
   vi.spyOn(console, "error").mockImplementation(() => {});
   vi.spyOn(console, "info").mockImplementation(() => {});
   const capabilities = { ...noClaims, ...claims } as SdkCard["capabilities"];
   const agent = await startRealAgent({
     card: { capabilities },
-    extendedCard: (card) => ({ ...card, skills: [...card.skills, skill(extraSkill, "Finds words")] }),
+    ...(hasExtendedCard ? { extendedCard } : {}),
   });
   if (tenant !== undefined) {
     agent.rotateCard((card) => ({
