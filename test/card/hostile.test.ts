@@ -5,6 +5,7 @@ import { judgeCard } from "../../src/lease/judge.ts";
 import { pinCard } from "../../src/lease/pin.ts";
 import { unmetRequirements } from "../../src/lease/requirements.ts";
 import type { JsonObject } from "../../src/model/schema.ts";
+import { measured, patience } from "../util/cpu.ts";
 import { baseCard, endpoint, skill } from "./cards.ts";
 
 const mebibyte = 1024 * 1024;
@@ -89,22 +90,6 @@ const pairs: readonly (readonly [what: string, before: JsonObject, after: JsonOb
   ],
   ["one long text", { description: "x".repeat(mebibyte) }, { description: "y".repeat(mebibyte) }],
 ];
-
-/**
- * CPU time of this process, so that it does not matter what else the machine does. What grows with the square of the
- * size takes minutes.
- */
-const longestCpuMs = 10_000;
-/** Room for the clock on the wall, which is no measure of the work. */
-const patience = { timeout: 300_000 };
-
-function measured<T>(run: () => T): T {
-  const before = process.cpuUsage();
-  const result = run();
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1000).toBeLessThan(longestCpuMs);
-  return result;
-}
 
 describe.each(pairs)("cards of a mebibyte that differ by %s", (_what, before, after) => {
   const [was, is] = [baseCard(before), baseCard(after)].map((card) => JSON.stringify(card)) as [
