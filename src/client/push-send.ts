@@ -51,7 +51,8 @@ export function prepareSendPush(
   const note = createPushNote(session, prepared, { pin, ...place });
   let isAdopted = false;
   return {
-    config: taskId === undefined ? prepared.config : { ...prepared.config, taskId },
+    // Without the task, which the message names (proto, SendMessageConfiguration).
+    config: prepared.config,
     open: note.open,
     async adopt(known) {
       isAdopted = true;
