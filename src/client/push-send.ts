@@ -55,7 +55,7 @@ export function prepareSendPush(
     open: note.open,
     async adopt(known) {
       isAdopted = true;
-      if (known !== taskId) await note.adopt(known);
+      await (known === taskId ? note.replace() : note.adopt(known));
     },
     drop: note.drop,
     async failed(error) {

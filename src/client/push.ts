@@ -50,6 +50,7 @@ export async function createPushConfig(
       { ...call, ...(isChecked ? { isChecked } : {}), prepare: note.open },
       async ({ answer }) => {
         entry.tracked.note(answer.deviations);
+        await note.replace();
         // What was sent is what counts; what the agent shows of it may leave the secrets out.
         return Object.freeze({ ...answer.value, ...prepared.config, taskId });
       },

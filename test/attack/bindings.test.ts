@@ -105,9 +105,15 @@ describe("a binding that misbehaves", () => {
 
   test("by opening late is closed, and by never going on ends with its reader's signal", async () => {
     let open: (stream: unknown) => void = () => {};
+    const pending = new Promise((resolve) => {
+      open = resolve;
+    });
     let closedCount = 0;
-    const late = { events: listOf(), deviations: [], close: () => void (closedCount += 1) };
-    const { client } = await connect({ open: () => new Promise((resolve) => (open = resolve)) });
+    const close = () => {
+      closedCount += 1;
+    };
+    const late = { events: listOf(), deviations: [], close };
+    const { client } = await connect({ open: () => pending });
     const stop = new AbortController();
     const opening = client
       .sendStreamingMessage("hi", { signal: stop.signal })

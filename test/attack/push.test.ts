@@ -1,0 +1,102 @@
+import { createClient, createMemoryLedger, InvalidParamsError, type Ledger } from "a2a-lease";
+import { answer, createScriptedAgent, step } from "a2a-lease/testing";
+import { createWebhookReceiver } from "a2a-lease/webhook";
+import { afterEach, describe, expect, test } from "vitest";
+import { caught } from "../flow/caught.ts";
+import { minute, publicUrl, pushCard, pushOf, status, token } from "../webhook/rig.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A task under way at an agent that pushes nothing by itself, and a webhook over the same ledger. */
+async function setUp(given: Ledger = createMemoryLedger()) {
+  const keys = new Set<string>();
+  const ledger: Ledger = {
+    ...given,
+    async write(key, record, revision) {
+      const entry = await given.write(key, record, revision);
+      if (record.kind === "push") keys.add(key);
+      return entry;
+    },
+    async remove(key) {
+      await given.remove(key);
+      keys.delete(key);
+    },
+  };
+  const agent = createScriptedAgent({ card: pushCard, pushes: { copies: 0 } });
+  const client = await createClient(agent.url, { fetch: agent.fetch, ledger });
+  closers.push(() => client.close());
+  agent.planNext([step.working(), step.wait(3_600_000)]);
+  const reply = await client.sendMessage("Something long.");
+  if (!("task" in reply)) throw new TypeError("found a message, wanted a task");
+  const { task } = reply;
+  const receive = createWebhookReceiver({ ledger });
+  let count = 0;
+  /** The status of the answer to a notification with this secret. */
+  const push = async (secret: string) => {
+    count += 1;
+    return (await receive(pushOf(status(task.id, "WORKING", minute(count)), token(secret)))).status;
+  };
+  return { agent, client, task, push, keys };
+}
+
+const firstSecret = "the-first-secret-of-all";
+const secondSecret = "the-second-secret-of-all";
+const thirdSecret = "the-third-secret-of-all";
+
+describe("a push configuration that is registered again", () => {
+  test("goes on under its earlier secret when the agent refuses the new one", async () => {
+    const { agent, task, push } = await setUp();
+    await task.pushConfigs.create({ url: publicUrl, id: "c1", token: firstSecret });
+    agent.once("CreateTaskPushNotificationConfig", [answer.error(-32602, "no")]);
+    const again = task.pushConfigs.create({ url: publicUrl, id: "c1", token: secondSecret });
+    await caught(again, InvalidParamsError);
+    expect([await push(firstSecret), await push(secondSecret)]).toEqual([200, 401]);
+    await task.pushConfigs.delete("c1");
+    expect(await push(firstSecret)).toBe(401);
+  });
+
+  test("has its new secret alone once the agent took it", async () => {
+    const { task, push, keys } = await setUp();
+    await task.pushConfigs.create({ url: publicUrl, id: "c1", token: firstSecret });
+    await task.pushConfigs.create({ url: publicUrl, id: "c1", token: secondSecret });
+    expect([await push(firstSecret), await push(secondSecret)]).toEqual([401, 200]);
+    await task.pushConfigs.delete("c1");
+    expect(await push(secondSecret)).toBe(401);
+    expect(keys.size).toBe(0);
+  });
+
+  test("with one secret kept and one new loses the new one alone when it is refused", async () => {
+    const { agent, task, push } = await setUp();
+    const kept = { scheme: "Bearer", credentials: firstSecret };
+    await task.pushConfigs.create({ url: publicUrl, id: "c1", token: firstSecret, authentication: kept });
+    agent.once("CreateTaskPushNotificationConfig", [answer.error(-32602, "no")]);
+    const mixed = { url: publicUrl, id: "c1", token: secondSecret, authentication: kept };
+    await caught(task.pushConfigs.create(mixed), InvalidParamsError);
+    expect(await push(secondSecret)).toBe(401);
+  });
+});
+
+describe("a push configuration that can't be written down", () => {
+  test("because one of its secrets is taken leaves the other one free", async () => {
+    const { task, keys } = await setUp();
+    await task.pushConfigs.create({ url: publicUrl, token: firstSecret });
+    const authentication = { scheme: "Bearer", credentials: firstSecret };
+    await caught(task.pushConfigs.create({ url: publicUrl, token: secondSecret, authentication }), TypeError);
+    expect(keys.size).toBe(1);
+    await task.pushConfigs.create({ url: publicUrl, token: secondSecret });
+    expect(keys.size).toBe(2);
+  });
+
+  test("sends no message, and is forgotten", async () => {
+    const { client, task, keys, agent } = await setUp();
+    await task.pushConfigs.create({ url: publicUrl, token: firstSecret });
+    const authentication = { scheme: "Bearer", credentials: firstSecret };
+    const pushNotificationConfig = { url: publicUrl, token: thirdSecret, authentication };
+    await caught(client.sendMessage("hi", { pushNotificationConfig }), TypeError);
+    expect(keys.size).toBe(1);
+    expect(agent.calls("SendMessage")).toHaveLength(1);
+  });
+});
