@@ -103,7 +103,12 @@ export async function listPushConfigs(
       throw forgotten(entry.handle.task, error);
     }
   };
-  return createPushPage(await read(pageToken, true), (token) => read(token, false));
+  const { pages, emptyPages } = session.options.limits;
+  return createPushPage(await read(pageToken, true), {
+    read: (token) => read(token, false),
+    maxPages: pages,
+    maxEmptyPages: emptyPages,
+  });
 }
 
 /** Removes a push configuration (3.1.10). Asks no card: leaving is always possible. One that is gone is no error. */

@@ -121,7 +121,12 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
     const work = (async () => {
       await onUpdate(update);
     })().catch(report);
-    waitUntil(work);
+    try {
+      waitUntil(work);
+    } catch (error) {
+      // It is stored, whatever becomes of the worker.
+      report(error);
+    }
   }
 
   function report(error: unknown): void {

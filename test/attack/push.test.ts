@@ -1,5 +1,11 @@
-import { createClient, createMemoryLedger, InvalidParamsError, type Ledger } from "a2a-lease";
-import { answer, createScriptedAgent, step } from "a2a-lease/testing";
+import {
+  createClient,
+  createMemoryLedger,
+  InvalidParamsError,
+  type Ledger,
+  LimitExceededError,
+} from "a2a-lease";
+import { answer, createScriptedAgent, createTestCard, frame, step } from "a2a-lease/testing";
 import { createWebhookReceiver } from "a2a-lease/webhook";
 import { afterEach, describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
@@ -11,7 +17,7 @@ afterEach(async () => {
 });
 
 /** A task under way at an agent that pushes nothing by itself, and a webhook over the same ledger. */
-async function setUp(given: Ledger = createMemoryLedger()) {
+async function setUp(given: Ledger = createMemoryLedger(), card = pushCard, limits = {}) {
   const keys = new Set<string>();
   const ledger: Ledger = {
     ...given,
@@ -25,8 +31,8 @@ async function setUp(given: Ledger = createMemoryLedger()) {
       keys.delete(key);
     },
   };
-  const agent = createScriptedAgent({ card: pushCard, pushes: { copies: 0 } });
-  const client = await createClient(agent.url, { fetch: agent.fetch, ledger });
+  const agent = createScriptedAgent({ card, pushes: { copies: 0 } });
+  const client = await createClient(agent.url, { fetch: agent.fetch, ledger, limits });
   closers.push(() => client.close());
   agent.planNext([step.working(), step.wait(3_600_000)]);
   const reply = await client.sendMessage("Something long.");
@@ -98,5 +104,69 @@ describe("a push configuration that can't be written down", () => {
     await caught(client.sendMessage("hi", { pushNotificationConfig }), TypeError);
     expect(keys.size).toBe(1);
     expect(agent.calls("SendMessage")).toHaveLength(1);
+  });
+});
+
+describe("the configuration of a streaming send", () => {
+  const streamingCard = createTestCard({ capabilities: { streaming: true, pushNotifications: true } });
+  const pushNotificationConfig = { url: publicUrl, token: secondSecret };
+
+  test("that is answered by a message leads nowhere any more, however early its reader leaves", async () => {
+    const { client, keys, agent } = await setUp(createMemoryLedger(), streamingCard);
+    agent.once("SendStreamingMessage", [answer.message("Done already.")]);
+    for await (const event of await client.sendStreamingMessage("hi", { pushNotificationConfig })) {
+      expect(event).toHaveProperty("message");
+      break;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(keys.size).toBe(0);
+  });
+
+  test("that is refused by the first event leads nowhere any more", async () => {
+    const { client, keys, agent } = await setUp(createMemoryLedger(), streamingCard);
+    agent.once("SendStreamingMessage", [answer.stream([frame.error(-32602, "no")])]);
+    const reading = async () => {
+      for await (const _event of await client.sendStreamingMessage("hi", { pushNotificationConfig }));
+    };
+    await caught(reading(), InvalidParamsError);
+    expect(keys.size).toBe(0);
+  });
+
+  test("to a known task goes on when a message is the answer, since the agent may push of that task", async () => {
+    const { agent, task, push } = await setUp();
+    agent.once("SendMessage", [answer.message("I hear you.")]);
+    await task.sendMessage("And?", { pushNotificationConfig });
+    expect(await push(secondSecret)).toBe(200);
+  });
+});
+
+describe("listing push configurations", () => {
+  const pages = (configs: readonly object[]) => {
+    let count = 0;
+    return () => {
+      count += 1;
+      return answer.result({ configs, nextPageToken: `page-${count}` });
+    };
+  };
+
+  test("ends where an agent leads on and on without one", async () => {
+    const { agent, task } = await setUp();
+    agent.on("ListTaskPushNotificationConfigs", pages([]));
+    const reading = async () => {
+      for await (const _config of await task.pushConfigs.list());
+    };
+    expect(await caught(reading(), LimitExceededError)).toMatchObject({ limit: "emptyPages" });
+    expect(agent.calls("ListTaskPushNotificationConfigs")).toHaveLength(10);
+  });
+
+  test("ends where the pages have no end", async () => {
+    const { agent, task } = await setUp(createMemoryLedger(), pushCard, { pages: 25 });
+    agent.on("ListTaskPushNotificationConfigs", pages([{ id: "c", url: publicUrl }]));
+    let count = 0;
+    const reading = async () => {
+      for await (const _config of await task.pushConfigs.list()) count += 1;
+    };
+    expect(await caught(reading(), LimitExceededError)).toMatchObject({ limit: "pages" });
+    expect(count).toBe(25);
   });
 });
