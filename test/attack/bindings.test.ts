@@ -1,4 +1,10 @@
-import { type Binding, MalformedResponseError, SendOutcomeUnknownError, TimeoutError } from "a2a-lease";
+import {
+  type Binding,
+  CardInvalidError,
+  MalformedResponseError,
+  SendOutcomeUnknownError,
+  TimeoutError,
+} from "a2a-lease";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
 import { at, createTwoBindings } from "../flow/two-bindings.ts";
@@ -131,3 +137,15 @@ describe("a binding that misbehaves", () => {
 });
 
 class A2ATestStop extends TypeError {}
+
+describe("an interface whose tenant no path can hold", () => {
+  test.each([".", ".."])("%s is not used over HTTP+JSON, and is over JSON-RPC", async (tenant) => {
+    const rest = at("https://agent.example/rest", "HTTP+JSON", { tenant });
+    await caught(createTwoBindings([rest]).connect(), CardInvalidError);
+    const rpc = at("https://agent.example/rpc", "JSONRPC", { tenant });
+    const agent = createTwoBindings([rest, rpc]);
+    const client = await agent.connect();
+    await client.sendMessage("hi");
+    expect(agent.urls()).toEqual([rpc.url]);
+  });
+});
