@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
+import { createMemoryLedger, type Ledger } from "a2a-lease";
 import { describe, expect, test } from "vitest";
 import { listen, minute, publicUrl, pushOf, startRig, status, token } from "../webhook/rig.ts";
 
@@ -43,6 +44,57 @@ describe("over real HTTP", () => {
     const refused = await send(gzipSync(text), "gzip");
     expect([refused.status, refused.headers.get("accept-encoding")]).toEqual([415, "identity"]);
     expect((await send(text, "identity")).status).toBe(200);
+  });
+});
+
+describe("a notification", () => {
+  test("that a failing ledger has kept all the same is told once, when its sender tries again", async () => {
+    const inner = createMemoryLedger();
+    let isFailing = false;
+    const ledger: Ledger = {
+      ...inner,
+      async write(key, record, revision) {
+        const entry = await inner.write(key, record, revision);
+        if (isFailing && record.kind === "inbox") throw new TypeError("the connection broke");
+        return entry;
+      },
+    };
+    const { receive, handle, secret, updates } = await startRig({ ledger });
+    const push = async () =>
+      (await receive(pushOf(status(handle.id, "WORKING", minute(1)), token(secret)))).status;
+    isFailing = true;
+    expect([await push(), updates.length]).toEqual([503, 0]);
+    isFailing = false;
+    expect([await push(), updates.length]).toEqual([200, 1]);
+    expect([await push(), updates.length]).toEqual([200, 1]);
+  });
+
+  test.each<[string, (id: string, long: string) => unknown]>([
+    ["time", (id, long) => status(id, "WORKING", long)],
+    ["state", (id, long) => status(id, long, minute(1))],
+    ["context", (id, long) => status(id, "WORKING", minute(1), { contextId: long })],
+    ["task", (_id, long) => status(long, "WORKING", minute(1))],
+    [
+      "context of an artifact",
+      (id, long) => ({
+        artifactUpdate: { taskId: id, contextId: long, artifact: { artifactId: "a", parts: [] } },
+      }),
+    ],
+  ])("with a %s of a megabyte is refused, and leaves nothing of it in the ledger", async (_what, bodyOf) => {
+    const inner = createMemoryLedger();
+    let longest = 0;
+    const ledger: Ledger = {
+      ...inner,
+      write(key, record, revision) {
+        longest = Math.max(longest, JSON.stringify([key, record]).length);
+        return inner.write(key, record, revision);
+      },
+    };
+    const { receive, handle, secret, updates } = await startRig({ ledger });
+    const answer = await receive(pushOf(bodyOf(handle.id, "x".repeat(1024 * 1024)), token(secret)));
+    expect({ status: answer.status, updates }).toEqual({ status: 422, updates: [] });
+    expect((await answer.text()).length).toBeLessThan(1_000);
+    expect(longest).toBeLessThan(100_000);
   });
 });
 
