@@ -1,4 +1,4 @@
-import { MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
+import type { ResponseIssue } from "../errors/transport.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { isRecord } from "../util/freeze.ts";
 import { isAnsweredWithNothing } from "./answer.ts";
@@ -77,15 +77,6 @@ function isSet(wire: Record<string, unknown>, name: string): boolean {
   const value = Object.hasOwn(wire, name) ? wire[name] : undefined;
   const isOfStatus = (name === "message" || name === "status") && typeof value === "string";
   return value !== undefined && value !== null && !isOfStatus;
-}
-
-/** The answer of a reading, or its issues as the error that they are. */
-export function requireReading<T>(
-  reading: BodyReading<T>,
-  snippet: string,
-): Extract<BodyReading<T>, { ok: true }> {
-  if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
-  return reading;
 }
 
 /** An issue in one line. */

@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import {
+  A2ALeaseError,
   createClient,
   createMemoryLedger,
   InvalidParamsError,
@@ -168,5 +170,60 @@ describe("listing push configurations", () => {
     };
     expect(await caught(reading(), LimitExceededError)).toMatchObject({ limit: "pages" });
     expect(count).toBe(25);
+  });
+});
+
+describe.each(["JSONRPC", "HTTP+JSON"])("a secret of a push configuration over %s", (protocolBinding) => {
+  const agentUrl = "https://agent.example";
+  const card = createTestCard({
+    capabilities: { streaming: false, pushNotifications: true },
+    supportedInterfaces: [{ url: `${agentUrl}/a2a`, protocolBinding, protocolVersion: "1.0" }],
+  });
+  const secrets = { token: 'tok-0123456789-"abcdef', credentials: "cred-0123456789-abcdef" };
+  const pushNotificationConfig = {
+    url: publicUrl,
+    token: secrets.token,
+    authentication: { scheme: "Bearer", credentials: secrets.credentials },
+  };
+  const echo = JSON.stringify(pushNotificationConfig);
+
+  test.each<[string, (id: unknown) => Response]>([
+    [
+      "an error",
+      (id) => Response.json({ jsonrpc: "2.0", id, error: { code: -32602, message: echo, data: [{ echo }] } }),
+    ],
+    [
+      "an error with a status",
+      (id) =>
+        Response.json({ id, error: { code: 400, message: echo, details: [{ echo }] } }, { status: 400 }),
+    ],
+    [
+      "a page",
+      () => new Response(`<html>${echo}</html>`, { status: 502, headers: { "content-type": "text/html" } }),
+    ],
+    ["a malformed answer", (id) => Response.json({ jsonrpc: "2.0", id, result: [pushNotificationConfig] })],
+    [
+      "an answer of the wrong kind",
+      (id) =>
+        Response.json({ jsonrpc: "2.0", id, result: { task: secrets.token, message: secrets.credentials } }),
+    ],
+    ["a bare answer of the wrong kind", () => Response.json({ task: secrets.token, url: { echo } })],
+    ["a text", () => new Response(echo, { headers: { "content-type": "text/plain" } })],
+  ])("that comes back in %s is in no error and no event", async (_what, answerWith) => {
+    const fetch = async (url: string, init: RequestInit) => {
+      if (url.endsWith("agent-card.json")) return Response.json(card);
+      return answerWith(JSON.parse(String(init.body)).id);
+    };
+    const client = await createClient(agentUrl, { fetch });
+    closers.push(() => client.close());
+    const error = await client.sendMessage("hi", { pushNotificationConfig }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(A2ALeaseError);
+    const told = `${inspect(error, { depth: 9 })} ${JSON.stringify(error)}`;
+    for (const secret of [secrets.token, secrets.credentials, JSON.stringify(secrets.token).slice(1, -1)]) {
+      expect(told).not.toContain(secret);
+    }
   });
 });
