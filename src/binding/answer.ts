@@ -1,7 +1,7 @@
-import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts";
+import { HttpStatusError, MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut } from "../util/redact.ts";
+import { cut, secretsIn, strikeOut } from "../util/redact.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
@@ -15,12 +15,17 @@ export const eventStreamType = "text/event-stream";
 /** How much of a body an error shows, in characters. */
 export const snippetLength = 500;
 
+/** How much of a body is looked at for a snippet, so that no secret is cut in half. */
+const maxSnippetSource = 8_192;
+
 /** What reading an answer depends on. */
 export interface ReadingContext {
   /** The call that is answered. */
   readonly call: BindingCall;
   /** What the binding is built on. */
   readonly options: BindingOptions;
+  /** Headers and secrets that went out with it. */
+  readonly sent: Readonly<Record<string, string>>;
 }
 
 /** The JSON of an answer with a status of success. */
@@ -53,7 +58,7 @@ export function isAnsweredWithNothing(operation: OperationName): boolean {
 export async function readJsonAnswer(
   operation: OperationName,
   response: HttpResponse,
-  { call, options }: ReadingContext,
+  { call, options, sent }: ReadingContext,
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
@@ -61,7 +66,7 @@ export async function readJsonAnswer(
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(text, snippetLength);
+  const snippet = cut(strikeOut(text.slice(0, maxSnippetSource), secretsIn(sent)), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
     const found = mediaType === "" ? "no media type" : cut(mediaType, 80);
@@ -70,6 +75,17 @@ export async function readJsonAnswer(
   }
   if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippet);
   throw new HttpStatusError({ url, status, contentType: cut(mediaType, 100), body: snippet });
+}
+
+/** The error of an answer that can't be read, without what was sent with its request. */
+export function malformedAnswer(
+  issues: readonly ResponseIssue[],
+  snippet: string,
+  sent: ReadingContext["sent"],
+): MalformedResponseError {
+  const secrets = secretsIn(sent);
+  const told = issues.map((issue) => ({ ...issue, message: strikeOut(issue.message, secrets) }));
+  return new MalformedResponseError(told, snippet);
 }
 
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
@@ -104,7 +120,7 @@ export async function readErrorAnswer(
     readonly isStatus?: boolean;
   },
 ): Promise<ReturnType<typeof errorOf>> {
-  const { call, options, findFailure, isStatus = false } = context;
+  const { call, options, sent, findFailure, isStatus = false } = context;
   const body = await readBeginning(response, bodyOptions("errorBytes", call, options));
   const json = jsonIn(body, options.limits.responseDepth);
   const failure = findFailure(json);
@@ -112,7 +128,7 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
-    sent: call.headers,
+    sent,
     body,
     isStatus,
     ...(failure === undefined ? {} : { failure }),

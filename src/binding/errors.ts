@@ -21,7 +21,7 @@ import {
 } from "../errors/protocol.ts";
 import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut, secretsIn } from "../util/redact.ts";
+import { cut, inJson, secretsIn, strikeOut } from "../util/redact.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
 import { codeOfStatus, readStatus } from "./rpc-status.ts";
 
@@ -43,7 +43,7 @@ export interface ErrorAnswer {
   readonly challenge?: string;
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Headers that the request carried: an agent may give a secret of ours back. */
+  /** Headers and secrets that the request carried: an agent may give a secret of ours back. */
   readonly sent?: Readonly<Record<string, string>>;
   /** Whether the binding tells errors as `google.rpc.Status`, so that a status means what the spec says (5.4, 11.6). */
   readonly isStatus?: boolean;
@@ -121,10 +121,7 @@ function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
   const secrets = secretsIn(answer.sent ?? {});
   const { failure, body, challenge } = answer;
   const text = JSON.stringify({ failure, body, challenge });
-  const struck = secrets.reduce(
-    (rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), "***"),
-    text,
-  );
+  const struck = strikeOut(text, secrets.map(inJson));
   return struck === text ? answer : { ...answer, ...JSON.parse(struck) };
 }
 

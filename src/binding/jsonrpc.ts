@@ -1,15 +1,22 @@
-import { MalformedResponseError } from "../errors/transport.ts";
 import { type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import {
+  eventStreamType,
+  headOf,
+  isSuccess,
+  malformedAnswer,
+  readErrorAnswer,
+  readJsonAnswer,
+} from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
 import { readResponse, writeBindingRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
 import { errorOf } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
 import { writeJson } from "./json.ts";
+import { sentWith } from "./outgoing.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
 import { createSingleEventStream } from "./single-event.ts";
 
@@ -36,6 +43,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     lastId += 1;
     const id = lastId;
     const params = writeBindingRequest(operation, request, call.interface.tenant);
+    const sent = sentWith(call.headers, request);
     const response = await options.http({
       url: call.interface.url,
       method: "POST",
@@ -50,9 +58,9 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
       firstByteMs: call.timeouts.firstByteMs,
     });
     if (!isSuccess(response)) {
-      throw await readErrorAnswer(operation, response, { call, options, findFailure });
+      throw await readErrorAnswer(operation, response, { call, options, sent, findFailure });
     }
-    return { operation, id, response, sent: call.headers };
+    return { operation, id, response, sent };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */
@@ -60,14 +68,15 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     accepted: Accepted<O>,
     call: BindingCall,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
-    const { operation, id, response } = accepted;
-    const { value, snippet, deviations } = await readJsonAnswer(operation, response, { call, options });
+    const { operation, id, response, sent } = accepted;
+    const context = { call, options, sent };
+    const { value, snippet, deviations } = await readJsonAnswer(operation, response, context);
     // Some servers answer a deletion with no body at all.
     const envelope = readEnvelope(value === undefined ? { id, jsonrpc: "2.0" } : value, id);
     if (envelope.kind === "error") throw errorIn(accepted, envelope.failure);
-    if (envelope.kind === "none") throw new MalformedResponseError([envelope.issue], snippet);
+    if (envelope.kind === "none") throw malformedAnswer([envelope.issue], snippet, sent);
     const reading = readResponse(operation, envelope.result, "$.result");
-    if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
+    if (!reading.ok) throw malformedAnswer(reading.issues, snippet, sent);
     return deepFreeze({
       value: reading.value,
       deviations: [...deviations, ...envelope.deviations, ...reading.deviations],

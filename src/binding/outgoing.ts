@@ -35,6 +35,20 @@ export function writePushConfig(config: TaskPushNotificationConfig): JsonObject 
   });
 }
 
+/**
+ * The headers of a request, and by the same kind of name the secrets in its body: those of a push configuration. What an
+ * answer says goes into errors, and must not give them back.
+ */
+export function sentWith(
+  headers: Readonly<Record<string, string>>,
+  request: object,
+): Readonly<Record<string, string>> {
+  const { configuration }: { readonly configuration?: SendMessageConfiguration } = request;
+  const config: Partial<TaskPushNotificationConfig> = configuration?.taskPushNotificationConfig ?? request;
+  const { token, authentication } = config;
+  return { ...headers, ...defined({ "push-token": token, "push-credential": authentication?.credentials }) };
+}
+
 function writeMessage(message: Message): JsonObject {
   const { messageId, contextId, taskId, role, metadata, extensions, referenceTaskIds } = message;
   const parts = message.parts.map(writePart);

@@ -111,3 +111,14 @@ export function secretsIn(headers: Readonly<Record<string, string>>): readonly s
   // Short words are no secrets, and striking them would strike other words too.
   return [...new Set(tokens)].filter((token) => token.length >= 8).sort((a, b) => b.length - a.length);
 }
+
+/** A text without the secrets of a list: as they are, and as they stand in JSON and in JSON within it. */
+export function strikeOut(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap((secret) => [inJson(inJson(secret)), inJson(secret), secret]);
+  return [...new Set(forms)].reduce((rest, form) => rest.replaceAll(form, "***"), text);
+}
+
+/** How a text stands in JSON. */
+export function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
