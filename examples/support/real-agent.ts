@@ -50,6 +50,8 @@ export interface RealAgentOptions {
   readonly repeatsTask?: boolean;
   /** Whether a call with this `Authorization` may come in; others are answered with 401. @default every one may */
   readonly admits?: (authorization: string) => Promise<boolean>;
+  /** The extended card that it gives out, made from its first card. @default none, which the server says as an error */
+  readonly extendedCard?: (card: AgentCard) => AgentCard;
 }
 
 /** Starts the agent. It summarizes, until its card says otherwise. */
@@ -76,7 +78,17 @@ export async function startRealAgent(options: RealAgentOptions = {}): Promise<Re
       await gate.opened;
     },
   });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), summarizer);
+  const { extendedCard } = options;
+  const extended = extendedCard && (async () => extendedCard(card));
+  const requestHandler = new DefaultRequestHandler(
+    card,
+    new InMemoryTaskStore(),
+    summarizer,
+    undefined,
+    undefined,
+    undefined,
+    extended,
+  );
   // The SDK's handlers ask for the card anew on every request, so this is all that a rotation takes.
   requestHandler.getAgentCard = async () => card;
 

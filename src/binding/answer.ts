@@ -1,11 +1,12 @@
-import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts";
+import { HttpStatusError, MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut, secretParameters, secretsIn, strikeSecrets } from "../util/redact.ts";
+import { cut } from "../util/redact.ts";
+import { strikeJson, strikeSecrets } from "../util/strike.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
-import { errorOf, type SentSecrets } from "./errors.ts";
+import { errorOf } from "./errors.ts";
 import { readJson } from "./json.ts";
 import type { RemoteFailure } from "./remote-failure.ts";
 
@@ -15,12 +16,17 @@ export const eventStreamType = "text/event-stream";
 /** How much of a body an error shows, in characters. */
 export const snippetLength = 500;
 
+/** How much of a body is looked at for a snippet, so that no secret is cut in half. */
+const maxSnippetSource = 8_192;
+
 /** What reading an answer depends on. */
 export interface ReadingContext {
   /** The call that is answered. */
   readonly call: BindingCall;
   /** What the binding is built on. */
   readonly options: BindingOptions;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
 }
 
 /** The JSON of an answer with a status of success. */
@@ -53,7 +59,7 @@ export function isAnsweredWithNothing(operation: OperationName): boolean {
 export async function readJsonAnswer(
   operation: OperationName,
   response: HttpResponse,
-  { call, options }: ReadingContext,
+  { call, options, secrets }: ReadingContext,
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
@@ -61,11 +67,10 @@ export async function readJsonAnswer(
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const secrets = secretsOf(call);
-  const snippet = strikeSecrets(cut(text, snippetLength), secrets);
+  const snippet = cut(strikeSecrets(text.slice(0, maxSnippetSource), secrets), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
-    const found = mediaType === "" ? "no media type" : strikeSecrets(cut(mediaType, 80), secrets);
+    const found = mediaType === "" ? "no media type" : cut(strikeSecrets(mediaType, secrets), 80);
     const deviation = { kind: "wrong-media-type", message: `found ${found}, wanted application/json` };
     return { value: reading.value, snippet, deviations: isJson ? [] : [deviation] };
   }
@@ -73,9 +78,18 @@ export async function readJsonAnswer(
   throw new HttpStatusError({
     url,
     status,
-    contentType: strikeSecrets(cut(mediaType, 100), secrets),
+    contentType: cut(strikeSecrets(mediaType, secrets), 100),
     body: snippet,
   });
+}
+
+/** The error of an answer that can't be read, without what was sent with its request. */
+export function malformedAnswer(
+  issues: readonly ResponseIssue[],
+  snippet: string,
+  secrets: readonly string[],
+): MalformedResponseError {
+  return new MalformedResponseError(strikeJson(issues, secrets), snippet);
 }
 
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
@@ -110,7 +124,7 @@ export async function readErrorAnswer(
     readonly isStatus?: boolean;
   },
 ): Promise<ReturnType<typeof errorOf>> {
-  const { call, options, findFailure, isStatus = false } = context;
+  const { call, options, secrets, findFailure, isStatus = false } = context;
   const body = await readBeginning(response, bodyOptions("errorBytes", call, options));
   const json = jsonIn(body, options.limits.responseDepth);
   const failure = findFailure(json);
@@ -118,22 +132,11 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
-    sent: sentBy(call),
+    secrets,
     body,
     isStatus,
     ...(failure === undefined ? {} : { failure }),
   });
-}
-
-/** What a call sent that an agent may give back: no error may tell of it. */
-export function sentBy({ headers, query, interface: { url } }: BindingCall): SentSecrets {
-  return { headers, query: { ...secretParameters(url), ...query } };
-}
-
-/** The same as the texts that no error may hold. */
-export function secretsOf(call: BindingCall): readonly string[] {
-  const { headers, query } = sentBy(call);
-  return secretsIn(headers, query);
 }
 
 /** What the head of an answer adds to an error. */

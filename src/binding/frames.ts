@@ -1,11 +1,11 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
-import { cut, redactText, strikeSecrets } from "../util/redact.ts";
+import { cut, redactText } from "../util/redact.ts";
+import { strikeJson, strikeSecrets } from "../util/strike.ts";
 import { type EventStream, openEventStream } from "../wire/event-stream.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { SseEvent } from "../wire/sse.ts";
-import { secretsOf } from "./answer.ts";
 import type { BindingCall, BindingOptions, BindingStream, SkippedFrames } from "./binding.ts";
 import { readJson } from "./json.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
@@ -21,6 +21,8 @@ export interface FrameContext {
   readonly call: BindingCall;
   /** What the binding is built on. */
   readonly options: BindingOptions;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
   /** Reads the JSON of one frame as the binding writes it; throws what an error frame says. */
   readonly readFrame: (wire: unknown) => Frame;
   /** Makes the error that an event is which is named `error` and is no frame. */
@@ -30,9 +32,12 @@ export interface FrameContext {
 /** Events of no use that may come in a row: a day of pings, one each second. */
 const maxUseless = 100_000;
 
+/** How much of an event is looked at for its beginning, so that no secret is cut in half. */
+const snippetSource = 8_192;
+
 /** Reads an event stream with the JSON of one frame in each event (9.4.2, 11.7). */
 export function openFrames(response: HttpResponse, context: FrameContext): BindingStream {
-  const { call, options } = context;
+  const { call, options, secrets } = context;
   const stream = openEventStream(response, {
     clock: options.clock,
     signal: call.signal,
@@ -44,7 +49,6 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
   let deviations: readonly Deviation[] = Object.freeze([]);
   let skipped: SkippedFrames = Object.freeze({ count: 0 });
   let isClosed = false;
-  const secrets = secretsOf(call);
 
   async function* read() {
     let isEmpty = true;
@@ -58,7 +62,7 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
         if (frame.ok) {
           isEmpty = false;
           useless = 0;
-          deviations = addDeviations(deviations, strikeDeviations(frame.deviations, secrets));
+          deviations = addDeviations(deviations, strikeJson(frame.deviations, secrets));
           yield frame.value;
           continue;
         }
@@ -102,20 +106,16 @@ function readEvent({ name, data }: SseEvent, { options, readFrame, errorOf }: Fr
   throw errorOf(readRemoteFailure(reading.ok ? reading.value : data));
 }
 
-/** What was odd, without the secrets that the agent may have given back. */
-function strikeDeviations(list: readonly Deviation[], secrets: readonly string[]): readonly Deviation[] {
-  return list.map((item) => ({ ...item, message: strikeSecrets(item.message, secrets) }));
-}
-
 function withFrame(
   { count, first }: SkippedFrames,
   reason: string,
   { data = "" }: SseEvent,
   secrets: readonly string[],
 ): SkippedFrames {
-  const [told, snippet] = [cut(reason, 500), cut(data, 200)].map((text) => strikeSecrets(text, secrets));
-  const evidence = { reason: told ?? "", snippet: redactText(snippet ?? "") };
-  return Object.freeze({ count: count + 1, first: first ?? Object.freeze(evidence) });
+  if (first) return Object.freeze({ count: count + 1, first });
+  const told = cut(strikeSecrets(reason, secrets), 500);
+  const snippet = redactText(cut(strikeSecrets(data.slice(0, snippetSource), secrets), 200));
+  return Object.freeze({ count: count + 1, first: Object.freeze({ reason: told, snippet }) });
 }
 
 /** A body that has something, and nothing of use, is no stream that was cut. */

@@ -1,6 +1,6 @@
 import { CardInvalidError } from "../errors/card.ts";
 import { sha256Hex } from "../util/hash.ts";
-import { credentialValues, secretHeaders, secretParameters, secretsIn } from "../util/redact.ts";
+import { credentialValues, secretHeaders, secretParameters, secretsIn } from "../util/strike.ts";
 import { decodeUtf8Lossy } from "../wire/utf8.ts";
 import type { CardCredentials } from "./authorizer.ts";
 

@@ -209,5 +209,8 @@ function urlProblem(entry: AgentInterface, cardUrl: string | undefined): string 
   if (url.protocol === "http:" && cardUrl?.toLowerCase().startsWith("https:")) {
     return `found ${shown}, wanted https as the card itself came by https`;
   }
+  if (entry.protocolBinding === "HTTP+JSON" && /^\.\.?$/.test(entry.tenant ?? "")) {
+    return `found the tenant ${entry.tenant}, wanted one that can stand in the path of a URL`;
+  }
   return undefined;
 }

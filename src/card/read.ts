@@ -7,7 +7,8 @@ import {
 import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import { redactUrl, strikeSecrets } from "../util/redact.ts";
+import { redactUrl } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 import { discardBody, readBytes } from "../wire/body.ts";
 import type { HttpExchange, HttpResponse } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";

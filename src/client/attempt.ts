@@ -122,9 +122,9 @@ async function attemptAt<O extends OperationName, T>(
     },
   };
   try {
-    return strikeDeviations(await exchange(wire), wire);
+    return strikeDeviations(await exchange(wire), wire, call.request);
   } catch (failure) {
-    const error = strikeError(failure, wire);
+    const error = strikeError(failure, wire, call.request);
     throw requirement ? withRequirement(error, requirement) : error;
   }
 }

@@ -192,7 +192,7 @@ class StreamReader implements HeldTaskStream {
       if (!this.#isClosed) this.#task.slot.hold(this);
     }
     if (isFirst) await opened.intent?.close("answered");
-    if (isFirst) sent?.delivery.taken();
+    if (isFirst) sent?.delivery.taken("message" in event);
     this.#judgeShape(event);
     if (!this.#task) return true;
     const { tracked, holder, slot } = this.#task;

@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { type TokenFailureReason, TokenRequestError } from "../errors/credentials.ts";
-import { cut, strikeSecrets } from "../util/redact.ts";
+import { cut } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 
 /** What is known where a request for a token failed. */
 export interface FailureContext {

@@ -29,7 +29,8 @@ export function redactUrl(url: string): string {
   return cut(parsed.href, 500);
 }
 
-function isSecretParameter(name: string): boolean {
+/** Whether the name of a header or of a query parameter speaks of a secret. */
+export function isSecretParameter(name: string): boolean {
   return secretName.test(name) || secretParameter.test(name);
 }
 
@@ -102,93 +103,4 @@ export function redactJson(value: unknown, limits: RedactionLimits = {}): unknow
   }
 
   return redact(value);
-}
-
-/** Headers whose value is no secret, whoever set them. */
-const openHeader = /^(?:a2a-.*|accept(?:-.*)?|content-.*|cache-control|if-.*|user-agent|traceparent)$/i;
-
-/**
- * The secrets that a request carries: every header of the caller's own making, since any of them may be one, and every
- * query parameter that was put on it; the parts of those that sound like a secret too.
- */
-export function secretsIn(
-  headers: Readonly<Record<string, string>>,
-  query: Readonly<Record<string, string>> = {},
-): readonly string[] {
-  const values = Object.entries(headers).flatMap(([name, value]) => {
-    if (isSecretParameter(name)) return [value, ...value.split(/[\s=;,]+/), ...basicParts(value)];
-    return openHeader.test(name) ? [] : [value];
-  });
-  const tokens = [...values, ...Object.values(query)].flatMap((value) => [
-    ...[value, encodeURIComponent(value)],
-    new URLSearchParams({ v: value }).toString().slice(2),
-  ]);
-  // Short words are no secrets, and striking them would strike other words too.
-  return [...new Set(tokens)].filter((token) => token.length >= 8).sort((a, b) => b.length - a.length);
-}
-
-/**
- * The secrets of a request as they would stand in a text that was made to repeat them: whole values only, and long ones,
- * so that no word of ordinary prose is among them.
- */
-export function credentialValues(
-  headers: Readonly<Record<string, string>>,
-  query: Readonly<Record<string, string>> = {},
-): readonly string[] {
-  const values = Object.entries(headers).flatMap(([name, value]) => {
-    if (/cookie/i.test(name)) return value.split(/;\s*/).map((pair) => pair.slice(pair.indexOf("=") + 1));
-    return [value, value.replace(/^[\w-]+\s+/, ""), ...basicParts(value)];
-  });
-  return [...new Set([...values, ...Object.values(query)])].filter((value) => value.length >= 12);
-}
-
-/** The headers among a caller's own whose names speak of a secret. */
-export function secretHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => isSecretParameter(name)));
-}
-
-/** The values in a URL's own query that speak of a secret, or are long enough to be one. */
-export function secretParameters(url: string): Readonly<Record<string, string>> {
-  if (!URL.canParse(url)) return {};
-  const parameters = [...new URL(url).searchParams];
-  return Object.fromEntries(
-    parameters.filter(([name, value]) => isSecretParameter(name) || value.length >= 20),
-  );
-}
-
-/** A text without some secrets, in whichever case, and without the beginning of one at which it was cut. */
-export function strikeSecrets(text: string, secrets: readonly string[]): string {
-  const struck = secrets.reduce((rest, secret) => {
-    const pattern = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    return rest.replace(new RegExp(pattern, "gi"), "***");
-  }, text);
-  if (!struck.includes("…")) return struck;
-  return struck
-    .split("…")
-    .map((part, index, parts) => (index < parts.length - 1 ? withoutBeginning(part, secrets) : part))
-    .join("…");
-}
-
-/** Shortest beginning of a secret that is struck at the end of a text. */
-const shortestBeginning = 3;
-
-function withoutBeginning(text: string, secrets: readonly string[]): string {
-  for (const secret of secrets) {
-    for (let length = secret.length - 1; length >= shortestBeginning; length -= 1) {
-      if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
-    }
-  }
-  return text;
-}
-
-/** User name and password of a basic header, which an agent may give back as it decoded them. */
-function basicParts(value: string): readonly string[] {
-  const [, encoded] = /^basic\s+([\w+/=-]+)$/i.exec(value) ?? [];
-  if (encoded === undefined) return [];
-  try {
-    const decoded = atob(encoded);
-    return [decoded, decoded.slice(decoded.indexOf(":") + 1)];
-  } catch {
-    return [];
-  }
 }

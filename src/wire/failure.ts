@@ -1,6 +1,7 @@
 import { ConnectionError } from "../errors/transport.ts";
 import { isRecord } from "../util/freeze.ts";
-import { cut, redactText, redactUrl, strikeSecrets } from "../util/redact.ts";
+import { cut, redactText, redactUrl } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 
 /** Codes of failures that come before the first byte of a request is written. */
 const neverSentCodes: ReadonlySet<string> = new Set([

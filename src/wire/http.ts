@@ -3,7 +3,7 @@ import { A2ALeaseError } from "../errors/base.ts";
 import { RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import { secretsIn, strikeSecrets } from "../util/redact.ts";
+import { secretsIn, strikeSecrets } from "../util/strike.ts";
 import { isPlatformTimeout, toConnectionError } from "./failure.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -23,7 +23,7 @@ export interface HttpRequest {
   /** Body. */
   readonly body?: string;
   /** Cache mode of the platform; card reads ask past every local cache. */
-  readonly cache?: RequestCache;
+  readonly cache?: "no-cache" | "no-store";
   /** Aborts the exchange until its head is there. Whoever reads the body hands it on to the reading. */
   readonly signal: AbortSignal;
   /** Milliseconds until the head of the answer must be there. */
