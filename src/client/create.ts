@@ -19,8 +19,9 @@ import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialsFor } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
-import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
+import { type ClientOptions, defaultReadMs } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
+import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
 import type { Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 

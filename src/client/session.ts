@@ -15,7 +15,7 @@ import { defined } from "../util/freeze.ts";
 import type { Bindings } from "./bindings.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
-import type { ResolvedOptions } from "./options.ts";
+import type { ResolvedOptions } from "./resolve-options.ts";
 import type { TrustBook } from "./trust.ts";
 
 /** What all calls of one client share. */

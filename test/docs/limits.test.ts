@@ -16,7 +16,7 @@ function rows(): ReadonlyMap<string, readonly string[]> {
 }
 
 function shown(name: string, value: number): string {
-  if (!name.endsWith("Bytes")) return String(value);
+  if (!name.endsWith("Bytes")) return String(value).replace(/\B(?=(?:\d{3})+$)/g, " ");
   return value >= 1024 * 1024 ? `${value / 1024 / 1024} MiB` : `${value / 1024} KiB`;
 }
 
@@ -49,6 +49,27 @@ const fixed: Readonly<Record<string, string>> = {
   "client/trust.ts maxHistory": "changes of trust",
   "lifecycle/memory.ts maxObservations": "observations of a task",
   "node/lookup.ts maxAddresses": "addresses of a name",
+  "binding/answer.ts maxSnippetSource": "characters of a body that an error quotes from",
+  "binding/frames.ts maxUseless": "events of no use in a row",
+  "binding/http-json.ts maxRemembered": "interfaces whose way of subscribing is remembered",
+  "client/attempt.ts maxOthers": "other interfaces that a failed call tries",
+  "client/auth-required.ts maxTasks": "tasks whose authorization was asked for",
+  "client/push-note.ts maxConfigs": "push configurations of a task that are remembered",
+  "client/security-requirements.ts maxAlternatives": "alternatives of a card's security requirements",
+  "client/stream-end.ts maxRepeats": "events without any news in a row",
+  "client/told.ts maxMessages": "messages of a task that are known as told",
+  "credentials/challenge.ts maxLength": "characters of a challenge that are looked at",
+  "errors/credentials.ts maxNamed": "alternatives and providers that an error names",
+  "ledger/change.ts maxConflicts": "writes against others that change the same push record",
+  "oauth/cache.ts maxEntries": "tokens of a cache",
+  "oauth/grants.ts maxTokenLength": "characters of a token",
+  "webhook/judge.ts maxBroken": "broken rules that an inbox keeps",
+  "webhook/judge.ts maxHashes": "artifact notifications by which an inbox knows a repetition",
+  "webhook/judge.ts maxObservations": "observations of an inbox",
+  "webhook/jwt.ts maxRemembered": "notification tokens that are known as used",
+  "webhook/payload.ts maxText": "characters of an id, a state or a time in a notification",
+  "webhook/sender.ts maxSecret": "characters of a notification's secret",
+  "webhook/untold.ts maxRemembered": "notifications that are kept and could not be told",
 };
 /** Numbers that bound nothing which comes in. */
 const others = ["probe/verdict.ts maxIdleRounds"];
