@@ -11,6 +11,8 @@ export default defineConfig({
     alias: [
       { find: /^a2a-lease$/, replacement: source("./src/index.ts") },
       { find: /^a2a-lease\/webhook$/, replacement: source("./src/webhook.ts") },
+      { find: /^a2a-lease\/oauth$/, replacement: source("./src/oauth.ts") },
+      { find: /^a2a-lease\/node$/, replacement: source("./src/node.ts") },
       { find: /^a2a-lease\/testing$/, replacement: source("./src/testing.ts") },
       { find: /^a2a-lease\/sql$/, replacement: source("./src/sql.ts") },
       { find: /^a2a-lease\/redis$/, replacement: source("./src/redis.ts") },

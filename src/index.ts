@@ -17,6 +17,7 @@ export type {
 export { readBindingAnswer, writeBindingRequest } from "./binding/body.ts";
 export { createHttpJsonBinding } from "./binding/http-json.ts";
 export { createJsonRpcBinding } from "./binding/jsonrpc.ts";
+export type { AddressContext, AddressPolicy } from "./card/address-policy.ts";
 export { diffCards } from "./card/diff.ts";
 export { cardDigest, cardStructureDigest } from "./card/digest.ts";
 export type { CardInput } from "./card/parse.ts";
@@ -28,12 +29,6 @@ export type { CallOptions } from "./client/call.ts";
 export { A2AClient } from "./client/client.ts";
 export type { CardSourceInput } from "./client/create.ts";
 export { createClient } from "./client/create.ts";
-export type {
-  CredentialContext,
-  CredentialProvider,
-  CredentialRequirements,
-  Credentials,
-} from "./client/credentials.ts";
 export type { DelegateOptions, DelegateOutcome } from "./client/delegate.ts";
 export type { SendReply, TaskStream } from "./client/handle.ts";
 export { TaskHandle } from "./client/handle.ts";
@@ -59,6 +54,17 @@ export type {
 export type { TaskFailure, TaskPage } from "./client/task-page.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
+export { chooseRequirement, type RequirementSource } from "./credentials/choose.ts";
+export { createCredentials, type ProvidersByScheme } from "./credentials/create.ts";
+export {
+  type ApiKeyOptions,
+  apiKey,
+  type BasicCredentials,
+  basic,
+  bearer,
+  mutualTls,
+  type SecretSource,
+} from "./credentials/ready.ts";
 export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
 export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
@@ -76,6 +82,11 @@ export {
   ProtocolVersionError,
   type UnusableInterface,
 } from "./errors/card.ts";
+export {
+  CredentialMissingError,
+  type TokenFailureReason,
+  TokenRequestError,
+} from "./errors/credentials.ts";
 export {
   CapabilityMissingError,
   CardDriftError,
@@ -136,6 +147,7 @@ export { type LedgerFacets, ledgerFacets } from "./ledger/facets.ts";
 export type { Ledger } from "./ledger/ledger.ts";
 export { createMemoryLedger, type MemoryLedgerOptions } from "./ledger/memory.ts";
 export type { Artifact } from "./model/artifact.ts";
+export type { AuthRequiredContext, AuthRequiredHook } from "./model/auth-required.ts";
 export type {
   AgentCapabilities,
   AgentCard,
@@ -149,6 +161,7 @@ export type {
   ClientEvent,
   ClientEventName,
   ClientEvents,
+  CredentialsChosenEvent,
   DeviationEvent,
   DriftEvent,
   LeaseEndedEvent,
@@ -159,6 +172,18 @@ export type {
   StreamCutEvent,
   StreamResumedEvent,
 } from "./model/client-events.ts";
+export type {
+  ChosenRequirement,
+  ChosenScheme,
+  CredentialContext,
+  CredentialProvider,
+  CredentialRequirements,
+  Credentials,
+  GivenCredentials,
+  RequestCredentials,
+  RequestedScheme,
+  SchemeProvider,
+} from "./model/credentials.ts";
 export type { Deviation } from "./model/deviation.ts";
 export type {
   CardChange,

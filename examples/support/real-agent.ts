@@ -48,6 +48,10 @@ export interface RealAgentOptions {
   readonly card?: Partial<AgentCard>;
   /** Whether it repeats its question before it goes on from the answer, as the SDK's samples do. @default false */
   readonly repeatsTask?: boolean;
+  /** Whether a call with this `Authorization` may come in; others are answered with 401. @default every one may */
+  readonly admits?: (authorization: string) => Promise<boolean>;
+  /** The extended card that it gives out, made from its first card. @default none, which the server says as an error */
+  readonly extendedCard?: (card: AgentCard) => AgentCard;
 }
 
 /** Starts the agent. It summarizes, until its card says otherwise. */
@@ -74,7 +78,17 @@ export async function startRealAgent(options: RealAgentOptions = {}): Promise<Re
       await gate.opened;
     },
   });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), summarizer);
+  const { extendedCard } = options;
+  const extended = extendedCard && (async () => extendedCard(card));
+  const requestHandler = new DefaultRequestHandler(
+    card,
+    new InMemoryTaskStore(),
+    summarizer,
+    undefined,
+    undefined,
+    undefined,
+    extended,
+  );
   // The SDK's handlers ask for the card anew on every request, so this is all that a rotation takes.
   requestHandler.getAgentCard = async () => card;
 
@@ -82,6 +96,7 @@ export async function startRealAgent(options: RealAgentOptions = {}): Promise<Re
   const userBuilder = UserBuilder.noAuthentication;
   app.use(express.json(), requests.watch);
   app.use(`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use(["/rpc", "/rest"], guard(options.admits));
   app.use("/rpc", jsonRpcHandler({ requestHandler, userBuilder }));
   app.use("/rest", restHandler({ requestHandler, userBuilder }));
 
@@ -117,6 +132,14 @@ export async function startRealAgent(options: RealAgentOptions = {}): Promise<Re
     idle: requests.idle,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Answers calls that do not show what they must. */
+function guard(admits: RealAgentOptions["admits"]): express.RequestHandler {
+  return async (request, response, next) => {
+    if (!admits || (await admits(request.headers.authorization ?? ""))) return next();
+    response.status(401).set("WWW-Authenticate", 'Bearer error="invalid_token"').end();
   };
 }
 

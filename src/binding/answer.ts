@@ -1,7 +1,8 @@
-import { HttpStatusError, MalformedResponseError } from "../errors/transport.ts";
+import { HttpStatusError, MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { OperationName } from "../model/operations.ts";
 import { cut } from "../util/redact.ts";
+import { strikeJson, strikeSecrets } from "../util/strike.ts";
 import { discardBody, readBeginning, readText } from "../wire/body.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { BindingCall, BindingOptions } from "./binding.ts";
@@ -15,12 +16,17 @@ export const eventStreamType = "text/event-stream";
 /** How much of a body an error shows, in characters. */
 export const snippetLength = 500;
 
+/** How much of a body is looked at for a snippet, so that no secret is cut in half. */
+const maxSnippetSource = 8_192;
+
 /** What reading an answer depends on. */
 export interface ReadingContext {
   /** The call that is answered. */
   readonly call: BindingCall;
   /** What the binding is built on. */
   readonly options: BindingOptions;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
 }
 
 /** The JSON of an answer with a status of success. */
@@ -53,7 +59,7 @@ export function isAnsweredWithNothing(operation: OperationName): boolean {
 export async function readJsonAnswer(
   operation: OperationName,
   response: HttpResponse,
-  { call, options }: ReadingContext,
+  { call, options, secrets }: ReadingContext,
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
@@ -61,15 +67,29 @@ export async function readJsonAnswer(
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(text, snippetLength);
+  const snippet = cut(strikeSecrets(text.slice(0, maxSnippetSource), secrets), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
-    const found = mediaType === "" ? "no media type" : cut(mediaType, 80);
+    const found = mediaType === "" ? "no media type" : cut(strikeSecrets(mediaType, secrets), 80);
     const deviation = { kind: "wrong-media-type", message: `found ${found}, wanted application/json` };
     return { value: reading.value, snippet, deviations: isJson ? [] : [deviation] };
   }
   if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippet);
-  throw new HttpStatusError({ url, status, contentType: cut(mediaType, 100), body: snippet });
+  throw new HttpStatusError({
+    url,
+    status,
+    contentType: cut(strikeSecrets(mediaType, secrets), 100),
+    body: snippet,
+  });
+}
+
+/** The error of an answer that can't be read, without what was sent with its request. */
+export function malformedAnswer(
+  issues: readonly ResponseIssue[],
+  snippet: string,
+  secrets: readonly string[],
+): MalformedResponseError {
+  return new MalformedResponseError(strikeJson(issues, secrets), snippet);
 }
 
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
@@ -104,7 +124,7 @@ export async function readErrorAnswer(
     readonly isStatus?: boolean;
   },
 ): Promise<ReturnType<typeof errorOf>> {
-  const { call, options, findFailure, isStatus = false } = context;
+  const { call, options, secrets, findFailure, isStatus = false } = context;
   const body = await readBeginning(response, bodyOptions("errorBytes", call, options));
   const json = jsonIn(body, options.limits.responseDepth);
   const failure = findFailure(json);
@@ -112,7 +132,7 @@ export async function readErrorAnswer(
     operation,
     ...headOf(response),
     httpStatus: response.status,
-    sent: call.headers,
+    secrets,
     body,
     isStatus,
     ...(failure === undefined ? {} : { failure }),

@@ -22,6 +22,8 @@ export interface BindingCall {
    * were chosen for the origin of this interface. The binding itself adds `a2a-version`.
    */
   readonly headers: Readonly<Record<string, string>>;
+  /** Secret query parameters, to be handed on with the HTTP request as they are and never put into a URL. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Aborts the call; its reason is rethrown unchanged. */
   readonly signal: AbortSignal;
   /** Budgets of time. */

@@ -71,6 +71,12 @@ const oneOf: Readonly<Partial<Record<OperationName, readonly string[]>>> = Objec
   SubscribeToTask: ["task", "message", "statusUpdate", "artifactUpdate"],
 });
 
+/** Members of answers that may be without any of them: nothing is what ProtoJSON makes of an empty page. */
+const pages: Readonly<Partial<Record<OperationName, readonly string[]>>> = Object.freeze({
+  ListTasks: ["tasks", "nextPageToken", "pageSize", "totalSize"],
+  ListTaskPushNotificationConfigs: ["configs", "nextPageToken"],
+});
+
 /**
  * Writes the input of an operation as JSON: the members that the spec names, and the tenant of the interface that is
  * called, when it has one (8.3.2).
@@ -131,15 +137,21 @@ export function readBindingAnswer<O extends OperationName>(
   return deepFreeze({ value, deviations, ...(operation === "GetExtendedAgentCard" ? { wire } : {}) });
 }
 
-/** An answer without its wrapper is how A2A 0.x writes it: never half understood, and said as what it is. */
+/**
+ * An answer without its wrapper is how A2A 0.x writes it: never half understood, and said as what it is. Nor is the
+ * answer to something else an empty page.
+ */
 function findOlderForm(operation: OperationName, wire: unknown): string | undefined {
-  const members = oneOf[operation];
+  const page = pages[operation];
+  const members = oneOf[operation] ?? page;
   if (!members || !isRecord(wire) || members.some((name) => Object.hasOwn(wire, name))) return undefined;
-  const wanted = `wanted exactly one of ${members.join(", ")}`;
+  const wanted = page ? `wanted ${page[0]}` : `wanted exactly one of ${members.join(", ")}`;
   if (typeof wire.kind === "string") {
     return `found the form of A2A 0.3, with kind ${JSON.stringify(cut(wire.kind, 80))}; ${wanted}`;
   }
-  return isRecord(wire.status) ? `found a bare task; ${wanted}` : undefined;
+  if (isRecord(wire.status)) return `found a bare task; ${wanted}`;
+  const other = ["task", "message"].find((name) => isRecord(wire[name]));
+  return other === undefined ? undefined : `found a ${other}; ${wanted}`;
 }
 
 function isWrappedTask(wire: unknown): wire is { readonly task: unknown } {

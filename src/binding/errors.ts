@@ -21,7 +21,9 @@ import {
 } from "../errors/protocol.ts";
 import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
-import { cut, secretsIn } from "../util/redact.ts";
+import { defined } from "../util/freeze.ts";
+import { cut } from "../util/redact.ts";
+import { strikeJson } from "../util/strike.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
 import { codeOfStatus, readStatus } from "./rpc-status.ts";
 
@@ -43,8 +45,8 @@ export interface ErrorAnswer {
   readonly challenge?: string;
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Headers that the request carried: an agent may give a secret of ours back. */
-  readonly sent?: Readonly<Record<string, string>>;
+  /** Secrets that the request carried: an agent may give one back. */
+  readonly secrets?: readonly string[];
   /** Whether the binding tells errors as `google.rpc.Status`, so that a status means what the spec says (5.4, 11.6). */
   readonly isStatus?: boolean;
 }
@@ -118,14 +120,8 @@ function withStatus(answer: ErrorAnswer): ErrorAnswer {
 
 /** An answer without the secrets that went out with its request. */
 function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
-  const secrets = secretsIn(answer.sent ?? {});
-  const { failure, body, challenge } = answer;
-  const text = JSON.stringify({ failure, body, challenge });
-  const struck = secrets.reduce(
-    (rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), "***"),
-    text,
-  );
-  return struck === text ? answer : { ...answer, ...JSON.parse(struck) };
+  const { secrets = [], failure, body, challenge, contentType } = answer;
+  return { ...answer, ...strikeJson(defined({ failure, body, challenge, contentType }), secrets) };
 }
 
 function find(reasons: readonly ErrorReason[]): ProtocolErrorClass | undefined {

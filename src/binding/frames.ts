@@ -2,6 +2,7 @@ import { MalformedResponseError } from "../errors/transport.ts";
 import { addDeviations, type Deviation } from "../model/deviation.ts";
 import type { StreamResponse } from "../model/events.ts";
 import { cut, redactText } from "../util/redact.ts";
+import { strikeJson, strikeSecrets } from "../util/strike.ts";
 import { type EventStream, openEventStream } from "../wire/event-stream.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import type { SseEvent } from "../wire/sse.ts";
@@ -20,6 +21,8 @@ export interface FrameContext {
   readonly call: BindingCall;
   /** What the binding is built on. */
   readonly options: BindingOptions;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
   /** Reads the JSON of one frame as the binding writes it; throws what an error frame says. */
   readonly readFrame: (wire: unknown) => Frame;
   /** Makes the error that an event is which is named `error` and is no frame. */
@@ -29,9 +32,12 @@ export interface FrameContext {
 /** Events of no use that may come in a row: a day of pings, one each second. */
 const maxUseless = 100_000;
 
+/** How much of an event is looked at for its beginning, so that no secret is cut in half. */
+const snippetSource = 8_192;
+
 /** Reads an event stream with the JSON of one frame in each event (9.4.2, 11.7). */
 export function openFrames(response: HttpResponse, context: FrameContext): BindingStream {
-  const { call, options } = context;
+  const { call, options, secrets } = context;
   const stream = openEventStream(response, {
     clock: options.clock,
     signal: call.signal,
@@ -56,17 +62,17 @@ export function openFrames(response: HttpResponse, context: FrameContext): Bindi
         if (frame.ok) {
           isEmpty = false;
           useless = 0;
-          deviations = addDeviations(deviations, frame.deviations);
+          deviations = addDeviations(deviations, strikeJson(frame.deviations, secrets));
           yield frame.value;
           continue;
         }
-        skipped = withFrame(skipped, frame.reason, event);
+        skipped = withFrame(skipped, frame.reason, event, secrets);
         useless += 1;
-        const isEndless = useless > maxUseless && problemOf(stream, skipped);
+        const isEndless = useless > maxUseless && problemOf(stream, skipped, secrets);
         if (isEndless) throw isEndless;
       }
     }
-    const problem = isEmpty && !isClosed ? problemOf(stream, skipped) : undefined;
+    const problem = isEmpty && !isClosed ? problemOf(stream, skipped, secrets) : undefined;
     if (problem) throw problem;
   }
 
@@ -100,13 +106,24 @@ function readEvent({ name, data }: SseEvent, { options, readFrame, errorOf }: Fr
   throw errorOf(readRemoteFailure(reading.ok ? reading.value : data));
 }
 
-function withFrame({ count, first }: SkippedFrames, reason: string, { data = "" }: SseEvent): SkippedFrames {
-  const evidence = { reason: cut(reason, 500), snippet: redactText(cut(data, 200)) };
-  return Object.freeze({ count: count + 1, first: first ?? Object.freeze(evidence) });
+function withFrame(
+  { count, first }: SkippedFrames,
+  reason: string,
+  { data = "" }: SseEvent,
+  secrets: readonly string[],
+): SkippedFrames {
+  if (first) return Object.freeze({ count: count + 1, first });
+  const told = cut(strikeSecrets(reason, secrets), 500);
+  const snippet = redactText(cut(strikeSecrets(data.slice(0, snippetSource), secrets), 200));
+  return Object.freeze({ count: count + 1, first: Object.freeze({ reason: told, snippet }) });
 }
 
 /** A body that has something, and nothing of use, is no stream that was cut. */
-function problemOf({ ignored }: EventStream, skipped: SkippedFrames): MalformedResponseError | undefined {
+function problemOf(
+  { ignored }: EventStream,
+  skipped: SkippedFrames,
+  secrets: readonly string[],
+): MalformedResponseError | undefined {
   const { count, first } = skipped;
   if (first) {
     const message = `found ${count} events and none of use, the first because: ${first.reason}`;
@@ -114,5 +131,5 @@ function problemOf({ ignored }: EventStream, skipped: SkippedFrames): MalformedR
   }
   if (ignored.count === 0) return undefined;
   const message = `found ${ignored.count} lines that belong to no event, wanted an event stream`;
-  return new MalformedResponseError([{ path: "$", message }], ignored.first);
+  return new MalformedResponseError([{ path: "$", message }], strikeSecrets(ignored.first ?? "", secrets));
 }

@@ -1,8 +1,9 @@
-import { MalformedResponseError, type ResponseIssue } from "../errors/transport.ts";
+import type { ResponseIssue } from "../errors/transport.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { isRecord } from "../util/freeze.ts";
 import { isAnsweredWithNothing } from "./answer.ts";
 import { type BodyReading, readResponse } from "./body.ts";
+import { isSegment } from "./http-json-route.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
 import { findStatus } from "./rpc-status.ts";
 
@@ -41,7 +42,27 @@ export function readHttpJson<O extends OperationName>(
     return { kind: "answer", reading: { ok: false, issues: [issue] } };
   }
   const isNothing = isAnsweredWithNothing(operation) && wire === undefined;
-  return { kind: "answer", reading: readResponse(operation, isNothing ? {} : wire, "$") };
+  const reading = readResponse(operation, isNothing ? {} : wire, "$");
+  const issues = reading.ok ? findLostTasks(reading.value) : [];
+  return { kind: "answer", reading: issues.length > 0 ? { ok: false, issues } : reading };
+}
+
+/** Tasks that no later call could name, since their ids can't stand in a path (11.3). */
+function findLostTasks(value: unknown): readonly ResponseIssue[] {
+  const { task, statusUpdate, artifactUpdate, tasks } = isRecord(value) ? value : {};
+  const listed: readonly unknown[] = Array.isArray(tasks) ? tasks : [];
+  const places: readonly (readonly [path: string, id: unknown])[] = [
+    ["$.task.id", isRecord(task) ? task.id : undefined],
+    ["$.statusUpdate.taskId", isRecord(statusUpdate) ? statusUpdate.taskId : undefined],
+    ["$.artifactUpdate.taskId", isRecord(artifactUpdate) ? artifactUpdate.taskId : undefined],
+    ...listed.map((item, at) => [`$.tasks[${at}].id`, isRecord(item) ? item.id : undefined] as const),
+  ];
+  return places
+    .filter(([, id]) => typeof id === "string" && !isSegment(id))
+    .map(([path]) => ({
+      path,
+      message: "found an id that can't stand in the path of a URL, wanted one that can",
+    }));
 }
 
 function failureIn(operation: OperationName, wire: unknown): RemoteFailure | undefined {
@@ -51,19 +72,11 @@ function failureIn(operation: OperationName, wire: unknown): RemoteFailure | und
   return wire.error === undefined || wire.error === null ? undefined : readRemoteFailure(wire.error);
 }
 
-/** A status has a message too, and there it is a text. */
+/** A `google.rpc.Status` has a message and a status too, and there they are texts. */
 function isSet(wire: Record<string, unknown>, name: string): boolean {
   const value = Object.hasOwn(wire, name) ? wire[name] : undefined;
-  return value !== undefined && value !== null && !(name === "message" && typeof value === "string");
-}
-
-/** The answer of a reading, or its issues as the error that they are. */
-export function requireReading<T>(
-  reading: BodyReading<T>,
-  snippet: string,
-): Extract<BodyReading<T>, { ok: true }> {
-  if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
-  return reading;
+  const isOfStatus = (name === "message" || name === "status") && typeof value === "string";
+  return value !== undefined && value !== null && !isOfStatus;
 }
 
 /** An issue in one line. */

@@ -1,6 +1,7 @@
 import type { AgentInterface } from "../model/card.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import type { JsonObject } from "../model/schema.ts";
+import { hasLoneSurrogate } from "../util/json.ts";
 import { writeBindingRequest } from "./body.ts";
 import { writeJson } from "./json.ts";
 
@@ -80,9 +81,13 @@ function writeQuery(members: JsonObject): string {
     .join("&");
 }
 
-/** One segment of a path. What a URL takes for a step, or for nothing, would call something else. */
+/** Whether a text can be one segment of a path. What a URL takes for a step, or for nothing, would call something else. */
+export function isSegment(text: string): boolean {
+  return text !== "" && text !== "." && text !== ".." && !hasLoneSurrogate(text);
+}
+
 function segment(name: string, value: unknown): string {
-  if (typeof value !== "string" || value === "" || value === "." || value === "..") {
+  if (typeof value !== "string" || !isSegment(value)) {
     throw new TypeError(
       `${name}: found ${JSON.stringify(value) ?? "nothing"}, which can't stand in the path of a URL`,
     );

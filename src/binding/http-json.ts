@@ -4,7 +4,14 @@ import { type OperationName, type Operations, operationFacts } from "../model/op
 import { deepFreeze } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import {
+  eventStreamType,
+  headOf,
+  isSuccess,
+  malformedAnswer,
+  readErrorAnswer,
+  readJsonAnswer,
+} from "./answer.ts";
 import type {
   Binding,
   BindingAnswer,
@@ -15,10 +22,11 @@ import type {
 } from "./binding.ts";
 import { errorOf } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
-import { issueText, readHttpJson, requireReading } from "./http-json-answer.ts";
+import { issueText, readHttpJson } from "./http-json-answer.ts";
 import { type RouteMethod, routeRequest } from "./http-json-route.ts";
 import type { RemoteFailure } from "./remote-failure.ts";
 import { findStatus } from "./rpc-status.ts";
+import { secretsOf } from "./secrets.ts";
 import { createSingleEventStream } from "./single-event.ts";
 
 /** A request whose answer came with a status of success. */
@@ -26,6 +34,8 @@ interface Accepted<O extends OperationName> {
   readonly operation: O;
   readonly response: HttpResponse;
   readonly call: BindingCall;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
 }
 
 const jsonType = "application/a2a+json";
@@ -50,6 +60,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
     method?: RouteMethod,
   ): Promise<Accepted<O>> {
     const routed = routeRequest(operation, request, call.interface, method);
+    const secrets = secretsOf(call, request);
     const json = `${jsonType}, ${plainJsonType}`;
     const response = await options.http({
       ...routed,
@@ -59,6 +70,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
         accept: operationFacts[operation].streams ? `${eventStreamType}, ${json}` : json,
         [versionHeader]: protocolVersion,
       },
+      ...(call.query === undefined ? {} : { query: call.query }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
@@ -66,22 +78,25 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
       throw await readErrorAnswer(operation, response, {
         call,
         options,
+        secrets,
         findFailure: findStatus,
         isStatus: true,
       });
     }
-    return { operation, response, call };
+    return { operation, response, call, secrets };
   }
 
   /** Reads an answer that is one body, to whichever operation. */
   async function readOne<O extends OperationName>(
     accepted: Accepted<O>,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
-    const { operation, response, call } = accepted;
-    const { value, snippet, deviations } = await readJsonAnswer(operation, response, { call, options });
+    const { operation, response, call, secrets } = accepted;
+    const context = { call, options, secrets };
+    const { value, snippet, deviations } = await readJsonAnswer(operation, response, context);
     const read = readHttpJson(operation, value);
     if (read.kind === "error") throw errorIn(accepted, read.failure);
-    const reading = requireReading(read.reading, snippet);
+    const { reading } = read;
+    if (!reading.ok) throw malformedAnswer(reading.issues, snippet, secrets);
     return deepFreeze({
       value: reading.value,
       deviations: [...deviations, ...reading.deviations],
@@ -95,6 +110,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
       return openFrames(response, {
         call,
         options,
+        secrets: accepted.secrets,
         readFrame: (wire) => readFrame(wire, accepted),
         errorOf: (failure) => errorIn(accepted, failure),
       });
@@ -153,8 +169,8 @@ function isMissingRoute(error: unknown): boolean {
   return error instanceof HttpStatusError && [404, 405, 501].includes(error.status);
 }
 
-function errorIn({ operation, response, call }: Accepted<OperationName>, failure: RemoteFailure) {
-  return errorOf({ operation, ...headOf(response), failure, sent: call.headers, isStatus: true });
+function errorIn({ operation, response, secrets }: Accepted<OperationName>, failure: RemoteFailure) {
+  return errorOf({ operation, ...headOf(response), failure, secrets, isStatus: true });
 }
 
 /** A frame is the bare event; an error in its place is the error of the call. */

@@ -1,9 +1,15 @@
-import { MalformedResponseError } from "../errors/transport.ts";
 import { type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import type { HttpResponse } from "../wire/http.ts";
 import { protocolVersion, versionHeader } from "../wire/version.ts";
-import { eventStreamType, headOf, isSuccess, readErrorAnswer, readJsonAnswer } from "./answer.ts";
+import {
+  eventStreamType,
+  headOf,
+  isSuccess,
+  malformedAnswer,
+  readErrorAnswer,
+  readJsonAnswer,
+} from "./answer.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingOptions, StreamingOperation } from "./binding.ts";
 import { readResponse, writeBindingRequest } from "./body.ts";
 import { readEnvelope } from "./envelope.ts";
@@ -11,6 +17,7 @@ import { errorOf } from "./errors.ts";
 import { type Frame, openFrames } from "./frames.ts";
 import { writeJson } from "./json.ts";
 import { type RemoteFailure, readRemoteFailure } from "./remote-failure.ts";
+import { secretsOf } from "./secrets.ts";
 import { createSingleEventStream } from "./single-event.ts";
 
 /** A request whose answer came with a status of success. */
@@ -18,8 +25,8 @@ interface Accepted<O extends OperationName> {
   readonly operation: O;
   readonly id: number;
   readonly response: HttpResponse;
-  /** Headers that the request carried. */
-  readonly sent: Readonly<Record<string, string>>;
+  /** The secrets that went out with it. */
+  readonly secrets: readonly string[];
 }
 
 const jsonType = "application/json";
@@ -36,6 +43,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     lastId += 1;
     const id = lastId;
     const params = writeBindingRequest(operation, request, call.interface.tenant);
+    const secrets = secretsOf(call, request);
     const response = await options.http({
       url: call.interface.url,
       method: "POST",
@@ -45,14 +53,15 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         accept: operationFacts[operation].streams ? `${eventStreamType}, ${jsonType}` : jsonType,
         [versionHeader]: protocolVersion,
       },
+      ...(call.query === undefined ? {} : { query: call.query }),
       body: writeJson({ jsonrpc: "2.0", id, method: operation, params }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
     if (!isSuccess(response)) {
-      throw await readErrorAnswer(operation, response, { call, options, findFailure });
+      throw await readErrorAnswer(operation, response, { call, options, secrets, findFailure });
     }
-    return { operation, id, response, sent: call.headers };
+    return { operation, id, response, secrets };
   }
 
   /** Reads an answer that is one JSON-RPC response, to whichever operation. */
@@ -60,14 +69,15 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
     accepted: Accepted<O>,
     call: BindingCall,
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
-    const { operation, id, response } = accepted;
-    const { value, snippet, deviations } = await readJsonAnswer(operation, response, { call, options });
+    const { operation, id, response, secrets } = accepted;
+    const context = { call, options, secrets };
+    const { value, snippet, deviations } = await readJsonAnswer(operation, response, context);
     // Some servers answer a deletion with no body at all.
     const envelope = readEnvelope(value === undefined ? { id, jsonrpc: "2.0" } : value, id);
     if (envelope.kind === "error") throw errorIn(accepted, envelope.failure);
-    if (envelope.kind === "none") throw new MalformedResponseError([envelope.issue], snippet);
+    if (envelope.kind === "none") throw malformedAnswer([envelope.issue], snippet, secrets);
     const reading = readResponse(operation, envelope.result, "$.result");
-    if (!reading.ok) throw new MalformedResponseError(reading.issues, snippet);
+    if (!reading.ok) throw malformedAnswer(reading.issues, snippet, secrets);
     return deepFreeze({
       value: reading.value,
       deviations: [...deviations, ...envelope.deviations, ...reading.deviations],
@@ -89,6 +99,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         return openFrames(response, {
           call,
           options,
+          secrets: accepted.secrets,
           readFrame: (wire) => readFrame(wire, accepted),
           errorOf: (failure) => errorIn(accepted, failure),
         });
@@ -106,8 +117,8 @@ function findFailure(body: unknown): RemoteFailure | undefined {
   return isRecord(body) && isRecord(body.error) ? readRemoteFailure(body.error) : undefined;
 }
 
-function errorIn({ operation, response, sent }: Accepted<OperationName>, failure: RemoteFailure) {
-  return errorOf({ operation, ...headOf(response), failure, sent });
+function errorIn({ operation, response, secrets }: Accepted<OperationName>, failure: RemoteFailure) {
+  return errorOf({ operation, ...headOf(response), failure, secrets });
 }
 
 /** A frame is a JSON-RPC response to the request that opened the stream; an error in it is the error of the call. */

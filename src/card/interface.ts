@@ -5,10 +5,12 @@ import {
   ProtocolVersionError,
   type UnusableInterface,
 } from "../errors/card.ts";
+import { AddressRefusedError } from "../errors/transport.ts";
 import type { AgentCard, AgentInterface } from "../model/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import { redactUrl } from "../util/redact.ts";
 import { protocolVersion } from "../wire/version.ts";
+import { type AddressPolicy, interfaceAddressProblem } from "./address-policy.ts";
 import { majorMinor } from "./structure.ts";
 
 /** What a choice depends on beside the card. */
@@ -19,6 +21,8 @@ export interface InterfaceChoiceOptions {
   readonly preferredBindings?: readonly string[] | undefined;
   /** URL that the card came from; absent for a card that was handed in. */
   readonly cardUrl?: string | undefined;
+  /** Where the URLs of the card may lead. @default anywhere */
+  readonly addressPolicy?: AddressPolicy | undefined;
 }
 
 /** Which interface of a card is called, or why none is. */
@@ -31,6 +35,8 @@ export type InterfaceChoice =
       /** Entries before it or beside it that can't be used. */
       readonly deviations: readonly Deviation[];
     }
+  /** All that fit lead where the policy does not go; the first of them. */
+  | { readonly outcome: "address"; readonly url: string; readonly problem: string }
   | { readonly outcome: "bad-url"; readonly entries: readonly { index: number; problem: string }[] }
   | { readonly outcome: "version"; readonly offered: readonly string[] }
   | { readonly outcome: "binding"; readonly offered: readonly UnusableInterface[] };
@@ -52,6 +58,8 @@ export function chooseInterface(card: AgentCard, options: InterfaceChoiceOptions
     return { outcome: "chosen", interface: chosen.entry, index: chosen.index, deviations };
   }
   const badUrls = entries.filter((item) => item.isOurs && item.isVersion);
+  const refused = badUrls.find((item) => item.refusal !== undefined);
+  if (refused) return { outcome: "address", url: refused.entry.url, problem: refused.refusal ?? "" };
   if (badUrls.length > 0) {
     return {
       outcome: "bad-url",
@@ -97,16 +105,26 @@ interface JudgedInterface {
   readonly isOurs: boolean;
   readonly isVersion: boolean;
   readonly problem: string | undefined;
+  /** What the policy alone has against it. */
+  readonly refusal: string | undefined;
 }
 
 function judgeInterfaces(card: AgentCard, options: InterfaceChoiceOptions): JudgedInterface[] {
-  return card.supportedInterfaces.map((entry, index) => ({
-    entry,
-    index,
-    isOurs: options.bindings.includes(entry.protocolBinding),
-    isVersion: majorMinor(entry.protocolVersion) === protocolVersion,
-    problem: urlProblem(entry, options.cardUrl),
-  }));
+  const { cardUrl, addressPolicy } = options;
+  return card.supportedInterfaces.map((entry, index) => {
+    const malformed = urlProblem(entry, cardUrl);
+    const refused =
+      malformed === undefined ? interfaceAddressProblem(entry, cardUrl, addressPolicy) : undefined;
+    return {
+      entry,
+      index,
+      isOurs: options.bindings.includes(entry.protocolBinding),
+      isVersion: majorMinor(entry.protocolVersion) === protocolVersion,
+      problem:
+        malformed ?? (refused === undefined ? undefined : `${redactUrl(entry.url)} is refused: ${refused}`),
+      refusal: refused,
+    };
+  });
 }
 
 function isUsable({ isOurs, isVersion, problem }: JudgedInterface): boolean {
@@ -116,6 +134,7 @@ function isUsable({ isOurs, isVersion, problem }: JudgedInterface): boolean {
 /**
  * Chooses an interface, or throws why none can be.
  *
+ * @throws AddressRefusedError when every entry that fits leads where the policy does not go.
  * @throws CardInvalidError when the only fitting entries have a URL that can't be used.
  * @throws ProtocolVersionError when a binding fits and no version does.
  * @throws NoSupportedInterfaceError when no binding fits.
@@ -129,6 +148,8 @@ export function requireInterface(
   switch (choice.outcome) {
     case "chosen":
       return choice;
+    case "address":
+      throw new AddressRefusedError(choice.url, choice.problem);
     case "bad-url": {
       const issues = choice.entries.map(({ index, problem }) => ({
         path: `$.supportedInterfaces[${index}].url`,
@@ -187,6 +208,9 @@ function urlProblem(entry: AgentInterface, cardUrl: string | undefined): string 
     return `found ${shown} with a user name, wanted a URL without credentials`;
   if (url.protocol === "http:" && cardUrl?.toLowerCase().startsWith("https:")) {
     return `found ${shown}, wanted https as the card itself came by https`;
+  }
+  if (entry.protocolBinding === "HTTP+JSON" && /^\.\.?$/.test(entry.tenant ?? "")) {
+    return `found the tenant ${entry.tenant}, wanted one that can stand in the path of a URL`;
   }
   return undefined;
 }

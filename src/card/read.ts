@@ -5,13 +5,16 @@ import {
   CardUnreadableError,
 } from "../errors/card.ts";
 import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
-import { createScope, withSignal } from "../util/abort.ts";
+import { createScope } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { redactUrl } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 import { discardBody, readBytes } from "../wire/body.ts";
 import type { HttpExchange, HttpResponse } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";
 import { protocolVersion } from "../wire/version.ts";
+import { boundedAuthorizer, type CardAuthorizer, type CardCredentials, noCredentials } from "./authorizer.ts";
+import { refuseEcho, secretsOfRead } from "./echo.ts";
 import { freshForMs } from "./freshness.ts";
 import type { CardGate } from "./gate.ts";
 
@@ -43,13 +46,6 @@ export type CardAnswer =
     }
   /** 404, 405 or 410: nothing there. */
   | { readonly kind: "absent"; readonly status: number };
-
-/** Gives the headers that authenticate a card read, or nothing when there are none to give. */
-export type CardAuthorizer = (context: {
-  readonly url: string;
-  readonly challenge?: string;
-  readonly signal: AbortSignal;
-}) => Promise<Readonly<Record<string, string>> | undefined>;
 
 /** What card reads are made with. */
 export interface CardReaderOptions {
@@ -111,32 +107,36 @@ export function createCardReader(options: CardReaderOptions): CardReader {
   ): Promise<CardAnswer> {
     const unasked = options.alwaysAuthorize || authenticated.has(request.url);
     const first = authorize && unasked ? await authorize(request) : undefined;
-    let response = await exchange(request, first ?? {});
+    let sent = first ?? noCredentials;
+    let response = await exchange(request, sent);
     if (authorize && (response.status === 401 || response.status === 403)) {
       const challenge = response.headers.get("www-authenticate");
-      const credentials = await authorize({ ...request, ...(challenge === null ? {} : { challenge }) });
+      const context = { ...request, challenge: challenge ?? "", ...(first ? { refused: first } : {}) };
+      const credentials = await authorize(context);
       if (credentials) {
         discardBody(response);
+        sent = credentials;
         response = await exchange(request, credentials);
         if (response.status < 400) authenticated.add(request.url);
       }
     }
-    return answerOf(request, response);
+    return answerOf(request, response, sent);
   }
 
   /** One exchange, with redirects followed within the origin. */
   async function exchange(
     request: CardReadRequest,
-    credentials: Readonly<Record<string, string>>,
+    { headers: secret, query }: CardCredentials,
   ): Promise<HttpResponse> {
-    const headers = { ...requestHeaders(options.headers, request.validators), ...credentials };
+    const headers = { ...requestHeaders(options.headers, request.validators), ...secret };
     let url = request.url;
     for (let hops = 0; ; hops++) {
       const response = await options.http({
         url,
         method: "GET",
         headers,
-        // Local caches must not answer for the server; with "no-store" the platform adds nothing of its own.
+        ...(query === undefined ? {} : { query }),
+        // No local cache may answer for the server; with "no-store" the platform adds nothing of its own.
         cache: request.validators ? "no-cache" : "no-store",
         signal: request.signal,
         firstByteMs: options.timeouts.firstByteMs,
@@ -147,12 +147,19 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
       discardBody(response);
       const isFollowed = target && target.origin === new URL(url).origin && hops < options.limits.redirects;
-      if (!isFollowed) throw new RedirectRefusedError(url, response.status, target?.href);
+      if (!isFollowed) {
+        const shown = target && strikeSecrets(target.href, secretsOfRead(url, headers, query));
+        throw new RedirectRefusedError(url, response.status, shown);
+      }
       url = target.href;
     }
   }
 
-  async function answerOf(request: CardReadRequest, response: HttpResponse): Promise<CardAnswer> {
+  async function answerOf(
+    request: CardReadRequest,
+    response: HttpResponse,
+    sent: CardCredentials,
+  ): Promise<CardAnswer> {
     const { status } = response;
     const validators = validatorsOf(response.headers);
     const age = ageOf(response.headers);
@@ -163,7 +170,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     if (status >= 200 && status < 300 && status !== 204) {
       return {
         kind: "card",
-        bytes: await readCardBytes(request, response),
+        bytes: await readCardBytes(request, response, sent),
         validators,
         mediaType: response.mediaType,
         freshForMs: freshnessOf(response),
@@ -173,8 +180,10 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     discardBody(response);
     if (status === 404 || status === 405 || status === 410) return { kind: "absent", status };
     if (status === 401 || status === 403) {
-      const challenge = response.headers.get("www-authenticate") ?? undefined;
-      throw new CardAuthError(request.url, status, challenge, [attemptOf(request.url, status)]);
+      const challenge = response.headers.get("www-authenticate");
+      const all = secretsOfRead(request.url, { ...options.headers, ...sent.headers }, sent.query);
+      const shown = challenge === null ? undefined : strikeSecrets(challenge, all);
+      throw new CardAuthError(request.url, status, shown, [attemptOf(request.url, status)]);
     }
     const { retryAfterMs } = response;
     throw new CardUnreachableError(request.url, {
@@ -188,25 +197,26 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     return freshForMs(200, Object.fromEntries(response.headers), options.clock.now());
   }
 
-  async function readCardBytes(request: CardReadRequest, response: HttpResponse): Promise<Uint8Array> {
+  async function readCardBytes(
+    request: CardReadRequest,
+    response: HttpResponse,
+    sent: CardCredentials,
+  ): Promise<Uint8Array> {
     try {
-      return await readBytes(response, {
+      const bytes = await readBytes(response, {
         limit: "cardBytes",
         maxBytes: options.limits.cardBytes,
         idleMs: options.timeouts.idleMs,
         clock: options.clock,
         signal: request.signal,
       });
+      refuseEcho(bytes, { url: request.url, own: options.headers, sent });
+      return bytes;
     } catch (error) {
       if (!(error instanceof LimitExceededError)) throw error;
       throw new CardUnreadableError(request.url, "too-large", `found more than ${error.max} bytes`);
     }
   }
-}
-
-/** Whoever gives credentials may not watch the signal; the budget of the read holds all the same. */
-function boundedAuthorizer(authorize: CardAuthorizer): CardAuthorizer {
-  return (context) => withSignal(authorize(context), context.signal);
 }
 
 /** One entry of the list of URLs tried. */
@@ -218,11 +228,8 @@ function requestHeaders(
   own: Readonly<Record<string, string>>,
   validators: CardValidators | undefined,
 ): Record<string, string> {
-  const headers: Record<string, string> = {
-    accept: "application/json",
-    ...own,
-    "a2a-version": protocolVersion,
-  };
+  const headers: Record<string, string> = { accept: "application/json", ...own };
+  headers["a2a-version"] = protocolVersion;
   if (!validators) headers["cache-control"] = "no-cache";
   if (validators?.etag !== undefined) headers["if-none-match"] = validators.etag;
   else if (validators?.lastModified !== undefined) headers["if-modified-since"] = validators.lastModified;
@@ -236,6 +243,6 @@ function validatorsOf(headers: Headers): CardValidators {
 }
 
 function ageOf(headers: Headers): { ageSeconds?: number } {
-  const age = headers.get("age");
-  return age !== null && /^\d{1,10}$/.test(age) ? { ageSeconds: Number(age) } : {};
+  const age = headers.get("age") ?? "";
+  return /^\d{1,10}$/.test(age) ? { ageSeconds: Number(age) } : {};
 }

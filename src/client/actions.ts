@@ -20,7 +20,17 @@ export function createHandleActions(
     lease: (pin) => leaseOf(session, pin),
     get: (entry, options) => getTask(session, entry, options),
     subscribe: (entry, options) => subscribeToTask(session, entry, options),
-    follow: (entry, options) => followTask(session, entry, options, { settle: "question" }),
+    follow(entry, options) {
+      const leaving = new AbortController();
+      const parts = { settle: "question", left: leaving.signal } as const;
+      const run = followTask(session, entry, options, parts);
+      const leave = () => {
+        // The end of a sequence that waits for its next update would wait with it.
+        leaving.abort();
+        return run.return(undefined);
+      };
+      return { next: () => run.next(), return: leave };
+    },
     result: (entry, options) => resultOf(session, desk, entry, options),
     send: (entry, input, options) =>
       sendMessage(session, desk(), { holder: entry.holder, task: entry }, input, options),

@@ -1,18 +1,21 @@
 import type { BindingCall } from "../binding/binding.ts";
+import { interfaceAddressProblem } from "../card/address-policy.ts";
 import { originOf, usableInterfaces } from "../card/interface.ts";
 import { interfaceStructure } from "../card/structure.ts";
 import { CredentialOriginError } from "../errors/auth.ts";
-import { ConnectionError } from "../errors/transport.ts";
+import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
+import type { RequestCredentials } from "../model/credentials.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { defined } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
-import { credentialHeaders } from "./credentials.ts";
+import { credentialsFor, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
+import { strikeDeviations, strikeError } from "./strike.ts";
 
 /** One exchange of a call, as it is carried out. */
 export interface Attempt<T> {
@@ -88,27 +91,52 @@ async function attemptAt<O extends OperationName, T>(
 ): Promise<T> {
   const { pin } = call.holder;
   const { options, credentials } = session;
+  requireAddress(session, target);
   const card = effectiveCard(pin);
-  const asked = { url: target.url, purpose: "call", card, signal, ...defined({ challenge }) } as const;
-  const secret = await credentialHeaders(credentials, asked);
+  const { skills } = call.requirements;
+  const refused = challenge === undefined ? undefined : lastSent.get(call);
+  const asked = { url: target.url, purpose: "call", card, signal } as const;
+  const given = await credentialsFor(credentials, { ...asked, ...defined({ skills, challenge, refused }) });
+  const { headers: secret, query, requirement } = given;
+  lastSent.set(call, given);
   const isBound = credentials.origins.includes(originOf(target.url));
   const own = checkHeaders("headers", call.options.headers ?? {});
   const declared = declaredExtensions(pin.capabilities.extensions, options.extensions, call.requirements);
   const { firstByteMs, idleMs, firstEventMs } = options.timeouts;
   // The lease may have ended while credentials were fetched or the intent was written.
   if (checkOf(call) !== "none" && call.holder.ended) throw call.holder.ended;
-  return exchange({
+  if (requirement) {
+    const { origin } = new URL(target.url);
+    session.observer.emit("credentials-chosen", { operation: call.operation, origin, requirement });
+  }
+  const wire: BindingCall = {
     interface: target,
     // Headers may carry secrets of the caller's own making, so they are bound to origins as credentials are.
     headers: { ...(isBound ? { ...options.headers, ...own } : {}), ...declared, ...secret },
+    ...defined({ query }),
     signal,
     timeouts: {
       firstByteMs: call.message ? budgetOf(session, call) : firstByteMs,
       idleMs,
       firstEventMs: call.message ? budgetOf(session, call) : firstEventMs,
     },
-  });
+  };
+  try {
+    return strikeDeviations(await exchange(wire), wire, call.request);
+  } catch (failure) {
+    const error = strikeError(failure, wire, call.request);
+    throw requirement ? withRequirement(error, requirement) : error;
+  }
 }
+
+/** A pin may have been taken elsewhere, under another policy or none. */
+function requireAddress({ source, options }: Session, target: AgentInterface): void {
+  const problem = interfaceAddressProblem(target, source.url, options.addressPolicy);
+  if (problem !== undefined) throw new AddressRefusedError(target.url, problem);
+}
+
+/** What the last attempt of a call was authenticated by, so that what was refused is not given again. */
+const lastSent = new WeakMap<object, RequestCredentials>();
 
 function declaredExtensions(
   listed: readonly string[],

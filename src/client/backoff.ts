@@ -1,4 +1,5 @@
 import { A2ALeaseError } from "../errors/base.ts";
+import { CardUnreachableError } from "../errors/card.ts";
 import { InternalError, TaskNotFoundError } from "../errors/protocol.ts";
 import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
 import { ConnectionError, GatewayError, HttpStatusError, TimeoutError } from "../errors/transport.ts";
@@ -8,6 +9,9 @@ const transientStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
 
 /** Whether a read that failed so may well go better a little later. */
 export function isTransient(error: unknown): boolean {
+  if (error instanceof CardUnreachableError) {
+    return error.status === undefined || transientStatuses.includes(error.status);
+  }
   if (error instanceof HttpStatusError || error instanceof GatewayError) {
     return transientStatuses.includes(error.status);
   }

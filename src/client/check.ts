@@ -198,6 +198,7 @@ export function judgeOptionsOf(session: Session, phase: DriftPhase, { compare }:
     extensions: options.extensions,
     phase,
     atMs: clock.now(),
+    addressPolicy: options.addressPolicy,
     ...(source.url === undefined ? {} : { cardUrl: source.url }),
   };
 }

@@ -1,6 +1,7 @@
+import type { CardAuthorizer } from "../card/authorizer.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
 import { type CardGate, createCardGate } from "../card/gate.ts";
-import { type CardAuthorizer, type CardReader, createCardReader } from "../card/read.ts";
+import { type CardReader, createCardReader } from "../card/read.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
 import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
@@ -16,10 +17,11 @@ import { redactUrl } from "../util/redact.ts";
 import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
 import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
-import { type CredentialScope, credentialHeaders } from "./credentials.ts";
+import { type CredentialScope, credentialsFor } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
-import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
+import { type ClientOptions, defaultReadMs } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
+import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
 import type { Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 
@@ -38,7 +40,8 @@ export type CardSourceInput =
 /**
  * Reads an agent's card, checks it, pins it, and makes the client that plans on it.
  *
- * @throws the card errors when there is no usable card; RequirementUnmetError when it does not meet `requires`.
+ * @throws the card errors when there is no usable card; AddressRefusedError when all of its interfaces lead where
+ * `addressPolicy` does not go; RequirementUnmetError when it does not meet `requires`.
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {
@@ -178,15 +181,15 @@ function snapshotInput(card: JsonObject | Uint8Array, maxDepth: number, url?: st
 
 function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: CredentialScope): CardReader {
   const { clock, limits, timeouts } = options;
-  const authorize: CardAuthorizer = async ({ url, challenge, signal }) => {
-    const given = await credentialHeaders(credentials, {
+  const authorize: CardAuthorizer = async ({ url, challenge, refused, signal }) => {
+    const given = await credentialsFor(credentials, {
       url,
       purpose: "card",
       card: undefined,
       signal,
-      ...defined({ challenge }),
+      ...defined({ challenge, refused }),
     });
-    return Object.keys(given).length > 0 ? given : undefined;
+    return Object.keys(given.headers).length > 0 || given.query !== undefined ? given : undefined;
   };
   return createCardReader({
     http,

@@ -1,40 +1,18 @@
 import { originOf } from "../card/interface.ts";
-import { AuthenticationError, CredentialOriginError } from "../errors/auth.ts";
+import { AuthenticationError, AuthorizationError, CredentialOriginError } from "../errors/auth.ts";
+import { A2ALeaseError } from "../errors/base.ts";
 import type { AgentCard } from "../model/card.ts";
-import type { SecurityRequirement, SecurityScheme } from "../model/security.ts";
+import type {
+  ChosenRequirement,
+  CredentialContext,
+  CredentialProvider,
+  Credentials,
+  RequestCredentials,
+} from "../model/credentials.ts";
 import { withSignal } from "../util/abort.ts";
-import { isRecord } from "../util/freeze.ts";
+import { defined, isRecord } from "../util/freeze.ts";
 import { checkHeaders } from "./headers.ts";
-
-/** What an agent wants for authentication, as far as its card says. */
-export interface CredentialRequirements {
-  /** Alternatives; all schemes of one of them are needed together. Empty where the card asks for nothing. */
-  readonly alternatives: readonly SecurityRequirement[];
-  /** The schemes by name. */
-  readonly schemes: Readonly<Record<string, SecurityScheme>>;
-}
-
-/** What a credentials function is asked with. */
-export interface CredentialContext {
-  /** Origin that the credentials will go to, `"https://agent.example.com"`. */
-  readonly origin: string;
-  /** Whether they are for reading the card or for a call. */
-  readonly purpose: "card" | "call";
-  /** What the agent wants, as far as its card says. */
-  readonly requirements: CredentialRequirements;
-  /** `WWW-Authenticate` of a refusal; there when the last credentials were not good enough. */
-  readonly challenge?: string;
-  /** Aborted when the call is. */
-  readonly signal: AbortSignal;
-}
-
-/** Gives the headers that authenticate one request, or nothing when there are none to give. */
-export type CredentialProvider = (
-  context: CredentialContext,
-) => Promise<{ readonly headers: Readonly<Record<string, string>> } | undefined>;
-
-/** Credentials: one bearer token, or a function that is asked for each request. */
-export type Credentials = { readonly bearer: string } | CredentialProvider;
+import { asksForCredentials, requirementsOf } from "./security-requirements.ts";
 
 /** Where credentials may go. */
 export interface CredentialScope {
@@ -49,41 +27,51 @@ export interface CredentialRequest {
   readonly purpose: "card" | "call";
   /** The card, once it is known. */
   readonly card: AgentCard | undefined;
+  /** Ids of the skills that the call needs, whose own requirements count too. */
+  readonly skills?: readonly string[];
   readonly challenge?: string;
+  /** What was refused with the challenge. */
+  readonly refused?: RequestCredentials;
   readonly signal: AbortSignal;
 }
 
+/** The secrets of one request, checked. */
+export interface ResolvedCredentials {
+  /** Headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Query parameters; there only where there are any. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** What they were chosen for. */
+  readonly requirement?: ChosenRequirement;
+}
+
+const none: ResolvedCredentials = Object.freeze({ headers: Object.freeze({}) });
+
 /**
- * Headers that authenticate a request; none where none are configured, or where the request leaves the bound origins
- * and the card does not say that it needs any.
+ * What authenticates a request; nothing where no credentials are configured, or where the request leaves the bound
+ * origins and the card does not say that it needs any.
  *
  * @throws CredentialOriginError when a call that needs credentials leaves the bound origins.
- * @throws AuthenticationError when the caller's function fails.
+ * @throws AuthenticationError when the caller's function fails; an error of this library that it throws goes on as it is.
  */
-export async function credentialHeaders(
+export async function credentialsFor(
   scope: CredentialScope,
   request: CredentialRequest,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<ResolvedCredentials> {
   const { credentials } = scope;
-  if (credentials === undefined) return {};
+  if (credentials === undefined) return none;
   const origin = originOf(request.url);
+  const requirements = requirementsOf(request.card, request.skills);
   if (!scope.origins.includes(origin)) {
-    if (request.challenge === undefined && !needsCredentials(request.card)) return {};
+    if (request.challenge === undefined && !asksForCredentials(requirements)) return none;
     throw new CredentialOriginError(origin, scope.origins);
   }
   if (typeof credentials !== "function") {
-    return checkHeaders("credentials", { authorization: `Bearer ${credentials.bearer}` });
+    return { headers: checkHeaders("credentials", { authorization: `Bearer ${credentials.bearer}` }) };
   }
-  const { purpose, challenge, signal } = request;
-  const requirements = requirementsOf(request.card);
-  const context = {
-    origin,
-    purpose,
-    requirements,
-    signal,
-    ...(challenge === undefined ? {} : { challenge }),
-  };
-  return headersOf(await ask(credentials, context, request.url));
+  const { purpose, challenge, refused, signal } = request;
+  const context = { origin, purpose, requirements, signal, ...defined({ challenge, refused }) };
+  return checkGiven(await ask(credentials, context, request.url));
 }
 
 async function ask(provider: CredentialProvider, context: CredentialContext, url: string): Promise<unknown> {
@@ -92,20 +80,38 @@ async function ask(provider: CredentialProvider, context: CredentialContext, url
     return await withSignal(Promise.resolve(provider(context)), context.signal);
   } catch (failure) {
     if (context.signal.aborted) throw context.signal.reason;
+    if (failure instanceof A2ALeaseError) throw failure;
     // What it threw may hold the very secrets that it works with: only its words go on, redacted.
     const found = `the credentials function threw ${failure instanceof Error ? failure.message : "no error"}`;
     throw new AuthenticationError(url, { challenge: context.challenge, found });
   }
 }
 
-/** What a credentials function gave, as headers; nothing is left out in silence. */
-function headersOf(given: unknown): Readonly<Record<string, string>> {
-  if (given === undefined) return {};
-  const headers = isRecord(given) ? given.headers : undefined;
-  if (headers instanceof Headers) return checkHeaders("credentials", Object.fromEntries(headers));
-  if (!isRecord(headers))
-    throw new TypeError("credentials: the function gave no { headers }, wanted them or undefined");
-  return checkHeaders("credentials", headers as Record<string, string>);
+/** What a credentials function gave; nothing is left out in silence. */
+function checkGiven(given: unknown): ResolvedCredentials {
+  if (given === undefined) return none;
+  const { headers, query, requirement } = isRecord(given) ? given : {};
+  const isUseful = isRecord(headers) || (headers === undefined && isRecord(query));
+  if (!isUseful) {
+    throw new TypeError(
+      "credentials: the function gave no { headers } or { query }, wanted them or undefined",
+    );
+  }
+  const plain = headers instanceof Headers ? Object.fromEntries(headers) : (headers ?? {});
+  return Object.freeze({
+    headers: checkHeaders("credentials", plain as Record<string, string>),
+    ...checkQuery(query),
+    ...(isRecord(requirement) ? { requirement: requirement as unknown as ChosenRequirement } : {}),
+  });
+}
+
+function checkQuery(query: unknown): { query?: Readonly<Record<string, string>> } {
+  if (query === undefined) return {};
+  const parameters = isRecord(query) ? Object.entries(query) : undefined;
+  if (!parameters?.every(([, value]) => typeof value === "string")) {
+    throw new TypeError("credentials: found a query that is no object of texts");
+  }
+  return parameters.length === 0 ? {} : { query: Object.freeze({ ...(query as Record<string, string>) }) };
 }
 
 /** Whether other credentials can be had after a refusal. */
@@ -113,11 +119,8 @@ export function canRefresh(scope: CredentialScope): boolean {
   return typeof scope.credentials === "function";
 }
 
-function needsCredentials(card: AgentCard | undefined): boolean {
-  const alternatives = card?.securityRequirements ?? [];
-  return alternatives.length > 0 && !alternatives.some((item) => Object.keys(item.schemes).length === 0);
-}
-
-function requirementsOf(card: AgentCard | undefined): CredentialRequirements {
-  return { alternatives: card?.securityRequirements ?? [], schemes: card?.securitySchemes ?? {} };
+/** A refusal with the requirement that its credentials were chosen for; any other error as it is. */
+export function withRequirement(error: unknown, requirement: ChosenRequirement): unknown {
+  const isRefusal = error instanceof AuthenticationError || error instanceof AuthorizationError;
+  return isRefusal && error.requirement === undefined ? Object.assign(error, { requirement }) : error;
 }

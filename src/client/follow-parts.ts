@@ -19,4 +19,6 @@ export interface FollowParts {
   readonly begun?: BegunStream;
   /** Told whenever the task was seen, with or without news. */
   readonly onSeen?: (by: "stream" | "poll") => void;
+  /** Aborted when the reader leaves; a wait for the next update ends then, as the sequence does. */
+  readonly left?: AbortSignal;
 }

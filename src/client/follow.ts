@@ -1,4 +1,3 @@
-import { A2ALeaseError } from "../errors/base.ts";
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
@@ -8,8 +7,9 @@ import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { createScope, sleep, withSignal } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
-import { backoffMs, isTransient } from "./backoff.ts";
+import { backoffMs } from "./backoff.ts";
 import { checkCallOptions } from "./call.ts";
+import { isForeign, isPassing } from "./follow-faults.ts";
 import type { FollowParts } from "./follow-parts.ts";
 import type { HandleEntry } from "./handle.ts";
 import { createInbox } from "./inbox.ts";
@@ -43,12 +43,12 @@ export async function* followTask(
   checkCallOptions(options);
   const { tracked, holder, slot } = entry;
   const { clock, observer } = session;
-  const { settle, onSeen, begun } = parts;
+  const { settle, onSeen, begun, left } = parts;
   const { maxAttempts = 5, headers, timeoutMs, deadlineMs } = options;
   const random = session.options.random ?? Math.random;
   const told = createTold(tracked);
   const inbox = createInbox(told, session.options.limits.eventBytes);
-  const scope = createScope(clock, [options.signal, session.closed, holder.signal]);
+  const scope = createScope(clock, [options.signal, session.closed, holder.signal, left]);
   const { signal } = scope;
   const call = { signal, ...defined({ headers }) };
   const pushes = createPushWait(session, tracked);
@@ -90,7 +90,7 @@ export async function* followTask(
   }
 
   function* tellMissing(isAfterCut: boolean): Generator<TaskUpdate> {
-    inbox.put(() => told.missing(isAfterCut));
+    if (inbox.put(() => told.missing(isAfterCut))) fruitless = 0;
     yield* drain();
   }
 
@@ -98,8 +98,17 @@ export async function* followTask(
   async function* read(isAfterCut: boolean): AsyncGenerator<TaskUpdate> {
     await getTask(session, entry, call);
     onSeen?.("poll");
-    fruitless = 0;
     yield* tellMissing(isAfterCut);
+  }
+
+  /** Where a stream showed nothing, the task itself may still have news. */
+  async function* readUnshown(): AsyncGenerator<TaskUpdate> {
+    try {
+      yield* read(true);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      yield* tellMissing(true);
+    }
   }
 
   async function open(until: AbortSignal): Promise<HeldStream> {
@@ -146,6 +155,7 @@ export async function* followTask(
     }
     if (isWoken) return yield* drain();
     yield* read(wasCut);
+    fruitless = 0;
     isShown ||= isOver();
   }
 
@@ -198,11 +208,16 @@ export async function* followTask(
           canStream = false;
         } else if (error instanceof StreamReplacedError || isForeign(error, shared, borrowed)) {
           wasCut = true;
-        } else if (error instanceof LifecycleMismatchError || !isTransient(error)) {
+        } else if (error instanceof LifecycleMismatchError || !isPassing(error)) {
           throw error;
         } else {
           wasCut ||= wasOpen;
-          await pause(error);
+          const isEmpty = error instanceof StreamInterruptedError && shared?.hasBegun === false;
+          if (isEmpty) yield* readUnshown();
+          if (isEmpty && isOver()) return;
+          // An agent whose streams never show anything does not stream, whatever its card says.
+          if (isEmpty && fruitless + 1 >= maxAttempts) canStream = false;
+          else await pause(error);
         }
       } finally {
         if (shared) borrowed = undefined;
@@ -213,9 +228,10 @@ export async function* followTask(
       let floorMs = 0;
       try {
         yield* read(wasCut);
+        fruitless = 0;
         if (isOver()) return;
       } catch (error) {
-        if (!isTransient(error)) throw error;
+        if (!isPassing(error)) throw error;
         fruitless += 1;
         if (fruitless >= maxAttempts) throw error;
         floorMs = backoffMs(0, { firstMs: 0, longestMs: 0, random, error });
@@ -223,14 +239,9 @@ export async function* followTask(
       await pushes.rest(Math.max(waitMs, floorMs), { signal, floorMs });
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    if (!left?.aborted) throw signal.aborted ? signal.reason : error;
   } finally {
     leaveSlot();
     scope.release();
   }
-}
-
-/** Whether a stream ended because somebody else, whose signal it had, gave up. */
-function isForeign(error: unknown, shared: SharedStream | undefined, own: SharedStream | undefined): boolean {
-  return shared?.isBorrowed === true && shared !== own && !(error instanceof A2ALeaseError);
 }

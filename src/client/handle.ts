@@ -56,7 +56,7 @@ export interface HandleActions {
   lease(pin: CardPin): Lease;
   get(entry: HandleEntry, options: GetOptions): Promise<void>;
   subscribe(entry: HandleEntry, options: CallOptions): Promise<TaskStream>;
-  follow(entry: HandleEntry, options: FollowOptions): AsyncGenerator<TaskUpdate>;
+  follow(entry: HandleEntry, options: FollowOptions): AsyncIterator<TaskUpdate>;
   result(entry: HandleEntry, options: ResultOptions): Promise<TaskOutcome>;
   send(entry: HandleEntry, input: MessageInput, options: SendOptions): Promise<SendReply>;
   start(input: MessageInput, options: SendOptions): Promise<SendReply>;

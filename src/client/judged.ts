@@ -1,3 +1,4 @@
+import { findStep } from "../lifecycle/memory.ts";
 import type { Observation, TaskMemory } from "../model/observation.ts";
 
 /** What an answer could leave out, so that its absence says nothing. */
@@ -20,6 +21,8 @@ export interface JudgeFacts {
   readonly mark?: Mark | undefined;
   /** For an event: how far in the life of the task its stream has come. */
   readonly position?: number | undefined;
+  /** For an event: how far the task had come when its stream was asked for. */
+  readonly openedAt?: number | undefined;
   /** For the answer to a message: how the task had ended before it was sent. */
   readonly beforeSend?: Observation | undefined;
 }
@@ -32,4 +35,25 @@ export interface Judged {
   readonly memory: TaskMemory;
   /** How far in the life of the task it is, where somebody else was faster to see it. */
   readonly position?: number | undefined;
+  /** Whether its stream has still to come to the end that was seen elsewhere. */
+  readonly isBeforeEnd?: boolean;
+}
+
+/**
+ * Where something that was seen stands among what was folded in meanwhile.
+ *
+ * @param known - what is remembered, and how many steps of the status were folded in.
+ */
+export function placeOf(
+  seen: Observation,
+  { mark, openedAt, position: from }: JudgeFacts,
+  { memory, statusCount }: { readonly memory: TaskMemory; readonly statusCount: number },
+): Required<Pick<Judged, "isBeforeEnd" | "position">> & { readonly isOvertaken: boolean } {
+  const position = findStep(memory, seen, { stepCount: statusCount, from });
+  const isBehind = (count: number | undefined) => count !== undefined && count < statusCount;
+  return {
+    position,
+    isOvertaken: isBehind(mark?.statusCount) || isBehind(position),
+    isBeforeEnd: memory.terminal !== undefined && isBehind(openedAt),
+  };
 }

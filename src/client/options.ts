@@ -1,28 +1,21 @@
 import type { Binding, BindingFactory } from "../binding/binding.ts";
-import {
-  type CardSignatureOptions,
-  type ResolvedSignatureOptions,
-  resolveSignatureOptions,
-} from "../card/signature-options.ts";
+import type { AddressPolicy } from "../card/address-policy.ts";
+import type { CardSignatureOptions } from "../card/signature-options.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { createMemoryLedger } from "../ledger/memory.ts";
+import type { AuthRequiredHook } from "../model/auth-required.ts";
+import type { Credentials } from "../model/credentials.ts";
 import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
-import { type Clock, systemClock } from "../util/clock.ts";
+import type { Clock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
-import { defaultLimits, type Limits } from "../wire/limits.ts";
-import {
-  checkChoice,
-  checkExtensions,
-  checkList,
-  checkNumbers,
-  checkPosture,
-  checkRequirements,
-} from "./check-options.ts";
-import type { Credentials } from "./credentials.ts";
-import { checkHeaders } from "./headers.ts";
+import type { Limits } from "../wire/limits.ts";
+
+/** Budget of a read in all, where the caller names none, in milliseconds. */
+export const defaultReadMs = 30_000;
+/** Budget of a send in all, where the caller names none, in milliseconds: agents that ignore `returnImmediately` exist. */
+export const defaultSendMs = 300_000;
 
 /** How long things may take, in milliseconds. */
 export interface TimeoutOptions {
@@ -40,10 +33,20 @@ export interface TimeoutOptions {
 export interface ClientOptions {
   /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin only. */
   readonly credentials?: Credentials;
+  /**
+   * Called when a wait for a task comes upon `TASK_STATE_AUTH_REQUIRED`: to have somebody authenticate at the agent, out
+   * of band (7.6). @default the wait ends with the outcome `auth-required`
+   */
+  readonly onAuthRequired?: AuthRequiredHook;
   /** Whether card reads carry credentials unasked. @default "on-demand" */
   readonly cardCredentials?: "on-demand" | "always";
   /** Origins beside the card's own that credentials and `headers` may go to, `"https://rpc.example.com"`. */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * Where the URLs that a card names may lead. @default https on the open internet; loopback and private addresses where
+   * the card itself came from one
+   */
+  readonly addressPolicy?: AddressPolicy;
   /** Stable id of whom the calls are made for; never a token. @default "default" */
   readonly principal?: string;
   /** What every plan of this client needs from the card. */
@@ -124,117 +127,3 @@ export interface ClientOptions {
   /** Aborts the reading of the card in {@link createClient}. */
   readonly signal?: AbortSignal;
 }
-
-/** The options with their defaults in. */
-export interface ResolvedOptions
-  extends Required<
-    Omit<
-      ClientOptions,
-      | "credentials"
-      | "pin"
-      | "expectedDigest"
-      | "revalidateAt"
-      | "signal"
-      | "signatures"
-      | "timeouts"
-      | "limits"
-      | "random"
-    >
-  > {
-  readonly signatures: ResolvedSignatureOptions;
-  readonly credentials: Credentials | undefined;
-  readonly pin: CardPin | undefined;
-  readonly revalidateAt: string | undefined;
-  readonly expectedDigest: string | undefined;
-  readonly timeouts: Required<Omit<TimeoutOptions, "totalMs">> & { readonly totalMs: number | undefined };
-  readonly limits: Limits;
-  readonly random: (() => number) | undefined;
-}
-
-/** Budget of a read in all, where the caller names none, in milliseconds. */
-export const defaultReadMs = 30_000;
-/** Budget of a send in all, where the caller names none, in milliseconds: agents that ignore `returnImmediately` exist. */
-export const defaultSendMs = 300_000;
-
-/**
- * Checks the options once, at the door, and puts the defaults in.
- *
- * @throws TypeError naming the option.
- */
-export function resolveOptions(given: ClientOptions): ResolvedOptions {
-  checkNumbers([
-    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
-    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
-    ["fullCheckEveryMs", given.fullCheckEveryMs],
-    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
-    ["staleIfErrorMs", given.staleIfErrorMs],
-    ["maxIdleRounds", given.maxIdleRounds],
-    ["maxUnverifiedMs", given.maxUnverifiedMs],
-    ["cancelConfirmMs", given.cancelConfirmMs],
-  ]);
-  checkChoice("compare", given.compare, ["content", "structure"]);
-  checkList("preferredBindings", given.preferredBindings);
-  checkList("bindings", given.bindings);
-  checkExtensions("extensions", given.extensions);
-  checkPosture(given.posture);
-  checkRequirements(given.requires);
-  checkChoice("lifecycle", given.lifecycle, ["enforce", "observe"]);
-  checkChoice("trust", given.trust, ["advisory", "required"]);
-  checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
-  for (const origin of given.allowedOrigins ?? []) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new TypeError(
-        `allowedOrigins: found ${JSON.stringify(origin)}, wanted an origin like "https://a.example"`,
-      );
-    }
-  }
-  const { credentials } = given;
-  if (
-    credentials !== undefined &&
-    typeof credentials !== "function" &&
-    typeof credentials?.bearer !== "string"
-  ) {
-    throw new TypeError("credentials: found neither { bearer } nor a function");
-  }
-  return Object.freeze({
-    credentials,
-    cardCredentials: given.cardCredentials ?? "on-demand",
-    allowedOrigins: given.allowedOrigins ?? [],
-    principal: given.principal ?? "default",
-    requires: given.requires ?? {},
-    preferredBindings: given.preferredBindings ?? [],
-    bindings: given.bindings ?? [],
-    extensions: given.extensions ?? [],
-    pin: given.pin,
-    expectedDigest: given.expectedDigest,
-    acceptDigests: given.acceptDigests ?? [],
-    lifecycle: given.lifecycle ?? "enforce",
-    maxIdleRounds: given.maxIdleRounds ?? 3,
-    trust: given.trust ?? "advisory",
-    signatures: resolveSignatureOptions(given.signatures ?? {}),
-    posture: given.posture ?? "fail-closed",
-    compare: given.compare ?? "content",
-    leaseTermMs: given.leaseTermMs ?? 0,
-    staleIfErrorMs: given.staleIfErrorMs ?? 0,
-    maxUnverifiedMs: given.maxUnverifiedMs ?? Number.POSITIVE_INFINITY,
-    revalidateAt: given.revalidateAt,
-    immutable: given.immutable ?? false,
-    fullCheckEveryMs: given.fullCheckEveryMs ?? 60_000,
-    cancelConfirmMs: given.cancelConfirmMs ?? 30_000,
-    headers: checkHeaders("headers", given.headers ?? {}),
-    timeouts: Object.freeze({
-      firstByteMs: given.timeouts?.firstByteMs ?? 30_000,
-      idleMs: given.timeouts?.idleMs ?? 60_000,
-      firstEventMs: given.timeouts?.firstEventMs ?? 30_000,
-      totalMs: given.timeouts?.totalMs,
-    }),
-    limits: Object.freeze({ ...defaultLimits, ...given.limits }),
-    ledger: given.ledger ?? createMemoryLedger(),
-    fetch: given.fetch ?? platformFetch,
-    clock: given.clock ?? systemClock,
-    random: given.random,
-  });
-}
-
-/** The platform's fetch, looked up at each call, so that one put in its place later is used too. */
-const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);

@@ -22,7 +22,8 @@ export interface PushConfigs {
   get(id: string, options?: CallOptions): Promise<TaskPushNotificationConfig>;
   /**
    * Lists them (3.1.9), with a check of the card alongside: a page, which can be iterated over all pages. Throws as
-   * {@link PushConfigs.create} does, and MalformedResponseError where the pages go round in a circle.
+   * {@link PushConfigs.create} does, and MalformedResponseError where the pages go round in a circle,
+   * LimitExceededError where they have no end.
    */
   list(options?: ListPushConfigsOptions): Promise<PushConfigPage>;
   /**

@@ -23,7 +23,9 @@ export interface PushNote {
   open(): Promise<void>;
   /** Says which task it is for, once the agent has said so. Never fails: a webhook finds the task without it too. */
   adopt(taskId: string): Promise<void>;
-  /** Forgets it, unless it was there before; never fails. */
+  /** Forgets the secrets that an earlier registration of the same id had, once the agent took this one; never fails. */
+  replace(): Promise<void>;
+  /** Forgets what it wrote, and nothing of an earlier registration, which may well be in force; never fails. */
   drop(): Promise<void>;
   /** Forgets it, whoever wrote it; never fails. */
   forget(): Promise<void>;
@@ -40,9 +42,19 @@ export function createPushNote(
   const fingerprints = Object.freeze(secrets.map(({ fingerprint }) => fingerprint));
   const at = (taskId: string) => ({ session, taskId });
   const written = new Set<string>();
+  let earlier: readonly string[] = [];
   let { taskId } = place;
 
   async function open(): Promise<void> {
+    try {
+      await writeDown();
+    } catch (error) {
+      await drop();
+      throw error;
+    }
+  }
+
+  async function writeDown(): Promise<void> {
     for (const { fingerprint, via } of secrets) {
       await changeRecord(ledger, { key: pushKey(fingerprint), kind: "push" }, (known) => {
         if (known) written.delete(fingerprint);
@@ -73,7 +85,8 @@ export function createPushNote(
         });
       });
     }
-    if (taskId !== undefined) await addConfig(at(taskId), { id: config.id, fingerprints });
+    // Until the agent has taken it, an earlier registration goes on under its own secrets.
+    if (taskId !== undefined) earlier = await addConfig(at(taskId), { id: config.id, fingerprints });
   }
 
   async function adopt(known: string): Promise<void> {
@@ -92,9 +105,18 @@ export function createPushNote(
     }
   }
 
+  async function replace(): Promise<void> {
+    await strike(earlier).catch(() => {});
+  }
+
   async function drop(): Promise<void> {
-    // What was there before is of an earlier registration, which may well be in force.
-    if (written.size === fingerprints.length) await forget();
+    await strike([...written]).catch(() => {});
+  }
+
+  /** Forgets some secrets, and the configuration where it had no other ones. */
+  async function strike(gone: readonly string[]): Promise<void> {
+    await Promise.allSettled(gone.map((fingerprint) => ledger.remove(pushKey(fingerprint))));
+    if (taskId !== undefined && gone.length > 0) await strikeSecrets(at(taskId), config.id, gone);
   }
 
   async function forget(): Promise<void> {
@@ -102,7 +124,7 @@ export function createPushNote(
     if (taskId !== undefined) await forgetConfig(at(taskId), config.id).catch(() => {});
   }
 
-  return { open, adopt, drop, forget };
+  return { open, adopt, replace, drop, forget };
 }
 
 /** A task of a session. */
@@ -128,25 +150,49 @@ export async function forgetConfig({ session, taskId }: TaskPlace, configId: str
   for (const fingerprint of forgotten) await ledger.remove(pushKey(fingerprint));
 }
 
+async function strikeSecrets(
+  { session, taskId }: TaskPlace,
+  configId: string,
+  gone: readonly string[],
+): Promise<void> {
+  const { ledger, cardKey, options } = session;
+  const key = inboxKey(cardKey, options.principal, taskId);
+  await changeRecord(ledger, { key, kind: "inbox" }, (known) => {
+    if (!known?.configs.some(({ id }) => id === configId)) return undefined;
+    const configs = known.configs.flatMap((config) => {
+      if (config.id !== configId) return [config];
+      const fingerprints = Object.freeze(config.fingerprints.filter((item) => !gone.includes(item)));
+      return fingerprints.length === 0 ? [] : [Object.freeze({ ...config, fingerprints })];
+    });
+    return Object.freeze({ ...known, configs: Object.freeze(configs) });
+  });
+}
+
+/** Adds a configuration, and says which secrets it has from before. Throws the ledger errors. */
 async function addConfig(
   { session, taskId }: TaskPlace,
   config: InboxRecord["configs"][number],
-): Promise<void> {
+): Promise<readonly string[]> {
   const { ledger, clock, cardKey, options } = session;
   const { principal } = options;
   const key = inboxKey(cardKey, principal, taskId);
-  let replaced: readonly string[] = [];
+  let earlier: readonly string[] = [];
+  let crowdedOut: readonly string[] = [];
   await changeRecord(ledger, { key, kind: "inbox" }, (known) => {
     const before = known?.configs ?? [];
-    const configs = [...before.filter(({ id }) => id !== config.id), Object.freeze(config)].slice(
-      -maxConfigs,
-    );
-    const kept = new Set(configs.flatMap(({ fingerprints }) => fingerprints));
-    replaced = before.flatMap(({ fingerprints }) => fingerprints.filter((item) => !kept.has(item)));
+    const same = before.find(({ id }) => id === config.id)?.fingerprints ?? [];
+    earlier = same.filter((item) => !config.fingerprints.includes(item));
+    const added = Object.freeze({
+      ...config,
+      fingerprints: Object.freeze([...earlier, ...config.fingerprints]),
+    });
+    const all = [...before.filter(({ id }) => id !== config.id), added];
+    crowdedOut = all.slice(0, -maxConfigs).flatMap(({ fingerprints }) => fingerprints);
     const updatedAt = isoTime(clock.now());
     const record = known ?? emptyInbox(cardKey, principal, taskId);
-    return Object.freeze({ ...record, configs: Object.freeze(configs), updatedAt });
+    return Object.freeze({ ...record, configs: Object.freeze(all.slice(-maxConfigs)), updatedAt });
   });
   // The secrets of a configuration that gave way lead nowhere any more.
-  for (const fingerprint of replaced) await ledger.remove(pushKey(fingerprint));
+  for (const fingerprint of crowdedOut) await ledger.remove(pushKey(fingerprint));
+  return earlier;
 }

@@ -8,6 +8,7 @@ import { effectiveCard } from "./pinned.ts";
 import { type PushConfigInput, preparePush } from "./push-input.ts";
 import { createPushNote } from "./push-note.ts";
 import type { LeaseHolder, Session } from "./session.ts";
+import type { Delivery } from "./stream-parts.ts";
 
 /** The push configuration that travels inside a send, so that no event is missed. */
 export interface SendPush {
@@ -16,10 +17,8 @@ export interface SendPush {
   readonly open: () => Promise<void>;
   /** The agent named the task. Never fails. */
   readonly adopt: (taskId: string) => Promise<void>;
-  /** The agent answered with a message, so there is nothing to push. Never fails. */
-  readonly drop: () => Promise<void>;
-  /** The send failed: it is forgotten, unless the agent may have taken the message. Never fails. */
-  readonly failed: (error: unknown) => Promise<void>;
+  /** The delivery of its message: what comes of that is what comes of it. */
+  readonly follow: (delivery: Delivery) => Delivery;
 }
 
 /**
@@ -50,17 +49,32 @@ export function prepareSendPush(
   const place = taskId === undefined ? { messageId } : { messageId, taskId };
   const note = createPushNote(session, prepared, { pin, ...place });
   let isAdopted = false;
+  let dropping: Promise<void> | undefined;
   return {
-    config: taskId === undefined ? prepared.config : { ...prepared.config, taskId },
+    // Without the task, which the message names (proto, SendMessageConfiguration).
+    config: prepared.config,
     open: note.open,
     async adopt(known) {
       isAdopted = true;
-      if (known !== taskId) await note.adopt(known);
+      await (known === taskId ? note.replace() : note.adopt(known));
     },
-    drop: note.drop,
-    async failed(error) {
-      const isRefused = error instanceof A2ALeaseError && error.retry !== "unknown-outcome";
-      if (isRefused && !isAdopted) await note.drop();
-    },
+    follow: (delivery) => ({
+      ...delivery,
+      taken(isMessage) {
+        // Of a message there is nothing to push; of a task that it was sent to there may be.
+        if (isMessage && taskId === undefined) dropping = note.drop();
+        delivery.taken(isMessage);
+      },
+      async lookAgain() {
+        await dropping;
+        return delivery.lookAgain();
+      },
+      async failed(error) {
+        // Where the agent may have taken the message, it may push as well.
+        const isRefused = error instanceof A2ALeaseError && error.retry !== "unknown-outcome";
+        if (isRefused && !isAdopted) await note.drop();
+        return delivery.failed(error);
+      },
+    }),
   };
 }

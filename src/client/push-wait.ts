@@ -46,34 +46,55 @@ export function createPushWait(session: Session, tracked: TrackedTask): PushWait
     async rest(delayMs, { signal, floorMs }) {
       const since = readInstant(clock);
       if (floorMs > 0) await sleep(clock, floorMs, signal);
-      let inbox = await look();
+      let inbox: InboxRecord | undefined;
       for (;;) {
-        if (inbox && (await hasNews(inbox))) return;
-        const leftMs = delayMs - elapsedMs(clock, since);
-        if (leftMs <= 0) return;
-        if (!inbox) return sleep(clock, leftMs, signal);
-        const isTold = ledger.watch !== undefined;
-        await restUntilTold(isTold ? leftMs : Math.min(leftMs, lookEveryMs), signal);
-        inbox = (await look()) ?? inbox;
+        // It is listened before it is looked, so that nothing is written unheard in between.
+        const told = listen(signal);
+        try {
+          inbox = (await look()) ?? inbox;
+          if (inbox && (await hasNews(inbox))) return;
+          const leftMs = delayMs - elapsedMs(clock, since);
+          if (leftMs <= 0) return;
+          if (!inbox) return await sleep(clock, leftMs, signal);
+          await told.rest(told.isHeard ? leftMs : Math.min(leftMs, lookEveryMs));
+        } finally {
+          told.stop();
+        }
       }
     },
   };
 
-  /** Sleeps, until the ledger tells of a write where it does that. */
-  async function restUntilTold(delayMs: number, signal: AbortSignal): Promise<void> {
+  /** Listens to the ledger, where it tells of its writes; the rest ends with the first of them. */
+  function listen(signal: AbortSignal) {
     const scope = createScope(clock, [signal]);
     let isTold = false;
-    const stop = ledger.watch?.(key, () => {
+    const tell = () => {
       isTold = true;
       scope.abort(new DOMException("there is news", "AbortError"));
-    });
+    };
+    const stopWatch = watch(tell);
+    return {
+      isHeard: stopWatch !== undefined,
+      async rest(restMs: number): Promise<void> {
+        try {
+          await sleep(clock, restMs, scope.signal);
+        } catch (error) {
+          if (!isTold) throw error;
+        }
+      },
+      stop() {
+        stopWatch?.();
+        scope.release();
+      },
+    };
+  }
+
+  /** A ledger that can't be listened to is asked instead. */
+  function watch(tell: () => void): (() => void) | undefined {
     try {
-      await sleep(clock, delayMs, scope.signal);
-    } catch (error) {
-      if (!isTold) throw error;
-    } finally {
-      stop?.();
-      scope.release();
+      return ledger.watch?.(key, tell);
+    } catch {
+      return undefined;
     }
   }
 }

@@ -50,6 +50,7 @@ export async function createPushConfig(
       { ...call, ...(isChecked ? { isChecked } : {}), prepare: note.open },
       async ({ answer }) => {
         entry.tracked.note(answer.deviations);
+        await note.replace();
         // What was sent is what counts; what the agent shows of it may leave the secrets out.
         return Object.freeze({ ...answer.value, ...prepared.config, taskId });
       },
@@ -102,7 +103,12 @@ export async function listPushConfigs(
       throw forgotten(entry.handle.task, error);
     }
   };
-  return createPushPage(await read(pageToken, true), (token) => read(token, false));
+  const { pages, emptyPages } = session.options.limits;
+  return createPushPage(await read(pageToken, true), {
+    read: (token) => read(token, false),
+    maxPages: pages,
+    maxEmptyPages: emptyPages,
+  });
 }
 
 /** Removes a push configuration (3.1.10). Asks no card: leaving is always possible. One that is gone is no error. */

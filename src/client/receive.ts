@@ -29,6 +29,8 @@ export interface Received {
   readonly observation?: Observation;
   /** How far in the life of the task it is, where somebody else was faster to see it. */
   readonly position?: number | undefined;
+  /** Whether its stream has still to come to the end that was seen elsewhere. */
+  readonly isBeforeEnd?: boolean;
 }
 
 /**

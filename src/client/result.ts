@@ -2,6 +2,7 @@ import { TimeoutError } from "../errors/transport.ts";
 import { createScope, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { goesOnAfterAuth } from "./auth-required.ts";
 import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import { followTask } from "./follow.ts";
@@ -47,6 +48,13 @@ export async function resultOf(
       };
       const parts = { settle, onSeen, ...defined({ begun }) };
       for await (const update of followTask(session, entry, waiting, parts)) {
+        progress?.moved();
+        options.onUpdate?.(update);
+      }
+    }
+    if (await goesOnAfterAuth(session, entry, scope.signal)) {
+      isRead = false;
+      for await (const update of followTask(session, entry, waiting, { settle: "question" })) {
         progress?.moved();
         options.onUpdate?.(update);
       }

@@ -71,11 +71,10 @@ export async function sendMessage(
   };
   try {
     return await callOnce(session, call, (passage) => {
-      delivery.taken();
+      delivery.taken("message" in passage.answer.value);
       return settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
     });
   } catch (error) {
-    await outgoing.push?.failed(error);
     throw await delivery.failed(error);
   }
 }
@@ -110,7 +109,6 @@ export async function sendStreamingMessage(
   try {
     opened = await openStream(session, call);
   } catch (error) {
-    await outgoing.push?.failed(error);
     throw await delivery.failed(error);
   }
   return createTaskStream({
@@ -166,7 +164,8 @@ function prepare(
   if (session.options.trust === "required") {
     session.trust.require(holder.pin, streams ? ["streaming"] : []);
   }
-  const delivery = createDelivery(session, task, options);
+  const sending = createDelivery(session, task, options);
+  const delivery = push ? push.follow(sending) : sending;
   const { posture = holder.policy.posture, compare = holder.policy.compare } = options;
   const { mark } = task?.tracked ?? {};
   // The call needs it of the card; the task goes on without it.
@@ -185,7 +184,6 @@ async function settle(
   const { value } = answer;
   if ("message" in value) {
     await intent?.close("answered");
-    await prepared.push?.drop();
     await prepared.delivery.lookAgain();
     return { message: value.message };
   }

@@ -15,7 +15,7 @@ import { defined } from "../util/freeze.ts";
 import type { Bindings } from "./bindings.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
-import type { ResolvedOptions } from "./options.ts";
+import type { ResolvedOptions } from "./resolve-options.ts";
 import type { TrustBook } from "./trust.ts";
 
 /** What all calls of one client share. */
@@ -87,8 +87,10 @@ export function leaseOf(session: Session, pin: CardPin): Lease {
 }
 
 /** What a session chooses an interface by. */
-export function choiceOptionsOf({ source, bindings }: Session): InterfaceChoiceOptions {
-  return { bindings: bindings.names, preferredBindings: bindings.preferred, cardUrl: source.url };
+export function choiceOptionsOf({ source, bindings, options }: Session): InterfaceChoiceOptions {
+  const { names, preferred } = bindings;
+  const { addressPolicy } = options;
+  return { bindings: names, preferredBindings: preferred, cardUrl: source.url, addressPolicy };
 }
 
 /** What of the card breaks the spec and could be read. */

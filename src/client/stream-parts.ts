@@ -7,8 +7,8 @@ import type { SettleRule } from "./settle.ts";
 
 /** A message on its way: whether it arrived, and what it means when it was refused. */
 export interface Delivery {
-  /** Says that the agent took the message. */
-  taken(): void;
+  /** Says that the agent took the message, and whether a message was its answer. */
+  taken(isMessage: boolean): void;
   /** Whether the end of the task explains a refusal, so that it is no sign of another card. */
   explains(error: unknown): Promise<boolean>;
   /**

@@ -2,9 +2,7 @@ import { A2ALeaseError } from "../errors/base.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamReplacedError } from "../errors/stream.ts";
 import { ConnectionError } from "../errors/transport.ts";
-import { isReplay } from "../lifecycle/memory.ts";
 import type { StreamResponse } from "../model/events.ts";
-import type { Observation } from "../model/observation.ts";
 import { onAbort } from "../util/abort.ts";
 import { iterableOnce } from "../util/iterate.ts";
 import { breakRule } from "./break-rule.ts";
@@ -19,6 +17,7 @@ import type { HeldStream } from "./shared-stream.ts";
 import { createSilences, type Silences } from "./silence.ts";
 import { createNewsBound, cutError, identityOf, misplacedBy } from "./stream-end.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
+import { createStreamPlace, type StreamPlace } from "./stream-place.ts";
 import { isUnknownOutcome } from "./surprise.ts";
 import type { SkippedFrames } from "./task-options.ts";
 
@@ -35,10 +34,7 @@ class StreamReader implements HeldTaskStream {
   readonly #sequence = this.#readOnce();
   #task: HandleEntry | undefined;
   #feed: Feed | undefined;
-  /** What this stream last showed of the task's status. */
-  #seen: Observation | undefined;
-  /** How far in the life of the task it has come. */
-  #position: number;
+  readonly #place: StreamPlace;
   #eventCount = 0;
   #isAnswered = false;
   #isClosed = false;
@@ -52,8 +48,7 @@ class StreamReader implements HeldTaskStream {
   constructor(parts: TaskStreamParts) {
     this.#parts = parts;
     this.#task = parts.task;
-    // It begins with the task as it was then, which was seen already.
-    this.#position = Math.max(0, (parts.mark?.statusCount ?? 0) - 1);
+    this.#place = createStreamPlace(parts.mark);
     this.#unwatch = this.#watch(parts.task?.holder ?? parts.plan);
     this.#silences = createSilences(parts, () => (parts.sent && !this.#eventCount ? undefined : this.#task));
     parts.task?.slot.hold(this);
@@ -197,28 +192,19 @@ class StreamReader implements HeldTaskStream {
       if (!this.#isClosed) this.#task.slot.hold(this);
     }
     if (isFirst) await opened.intent?.close("answered");
-    if (isFirst) sent?.delivery.taken();
+    if (isFirst) sent?.delivery.taken("message" in event);
     this.#judgeShape(event);
     if (!this.#task) return true;
     const { tracked, holder, slot } = this.#task;
     this.#feed ??= tracked.outputs.open();
     const beforeSend = sent && isAdopted ? tracked.terminal : undefined;
     const bringsMore = "task" in event && !tracked.outputs.holds(event.task.artifacts ?? [], this.#feed);
-    const position = this.#position;
-    const seen = { source: "stream", omissions: { history: true }, position } as const;
+    const isWanted = "task" in event && (isFirst || bringsMore);
+    const seen = { source: "stream", omissions: { history: true }, ...this.#place.facts } as const;
     const reception = { tracked, holder, forceCheck: opened.forceCheck, beforeSend, ...seen };
     let isTold = false;
-    const onFolded = ({ outcome, observation, position: found }: Received): void => {
-      isTold = outcome === "advance";
-      if (observation) {
-        this.#position = found ?? (outcome === "advance" ? tracked.mark.statusCount : position);
-        // Each stream tells its reader all of it, also what somebody else was faster to see.
-        const isOnTime = outcome === "replay" || (outcome === "late" && found !== undefined);
-        const isUntold = isOnTime && !(this.#seen && isReplay(this.#seen, observation));
-        const isWanted = "task" in event && outcome === "replay" && (isFirst || bringsMore);
-        isTold ||= isUntold || isWanted;
-        if (isTold || outcome === "replay") this.#seen = observation;
-      }
+    const onFolded = (received: Received): void => {
+      isTold = this.#place.take(received, tracked, isWanted);
       if (isTold) slot.announce({ event, isFirst, shows: (rule) => this.#shows(rule) });
     };
     await receiveEvent(event, { ...reception, onFolded }, this.#feed);
@@ -245,6 +231,6 @@ class StreamReader implements HeldTaskStream {
   #shows(rule: SettleRule): boolean {
     if (!this.#task) return false;
     const { tracked } = this.#task;
-    return isSettled(tracked, rule) && isSettled(tracked, rule, this.#seen ?? tracked.last);
+    return isSettled(tracked, rule) && isSettled(tracked, rule, this.#place.seen ?? tracked.last);
   }
 }

@@ -1,6 +1,6 @@
 import { keepHistory } from "../lifecycle/history.ts";
 import { judgeObservation } from "../lifecycle/judge.ts";
-import { findStep, isReplay, rememberProgress } from "../lifecycle/memory.ts";
+import { isReplay, rememberProgress } from "../lifecycle/memory.ts";
 import { observe } from "../lifecycle/observe.ts";
 import { findForeign } from "../lifecycle/rules.ts";
 import type { Artifact } from "../model/artifact.ts";
@@ -15,7 +15,7 @@ import type { Task } from "../model/task.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { breakRule } from "./break-rule.ts";
-import type { Judged, JudgeFacts, Mark, Omissions } from "./judged.ts";
+import { type Judged, type JudgeFacts, type Mark, type Omissions, placeOf } from "./judged.ts";
 import { createOutputs, type Feed, type Outputs } from "./outputs.ts";
 import { claimsHistory } from "./pinned.ts";
 import type { Session } from "./session.ts";
@@ -112,19 +112,18 @@ export class TrackedTask {
   judge(seen: Observation, facts: JudgeFacts = {}): Judged {
     const { taskId, contextId, memory, pin } = this.#record;
     const { trust, options } = this.#session;
-    const { beforeSend, mark = this.mark } = facts;
-    const stepCount = this.#statusCount;
-    const position = findStep(memory, seen, { stepCount, from: facts.position });
+    const { position, ...place } = placeOf(seen, facts, { memory, statusCount: this.#statusCount });
     const verdict = judgeObservation(memory, seen, {
       taskId,
-      ...defined({ contextId, beforeSend }),
+      ...defined({ contextId, beforeSend: facts.beforeSend }),
       ...trust.unlocks(pin),
       claimsHistory: claimsHistory(pin),
       maxIdleRounds: options.maxIdleRounds,
-      isOvertaken: mark.statusCount < stepCount || (position !== undefined && position < stepCount),
+      ...place,
     });
     this.note(verdict.deviations);
-    if (verdict.outcome !== "broken") return { outcome: verdict.outcome, memory: verdict.memory, position };
+    const { outcome } = verdict;
+    if (outcome !== "broken") return { outcome, memory: verdict.memory, position, ...place };
     this.breakRule(verdict.rule, verdict.message, verdict.observations);
     return { outcome: verdict.memory === memory ? "dropped" : "advance", memory: verdict.memory };
   }
@@ -232,6 +231,7 @@ export class TrackedTask {
     const taken = takenFrom(theirs, this.#record);
     if (taken.task)
       this.outputs.take(taken.task.artifacts, { mayOmit: false, isReplay: false, isOver: true });
+    if (taken.memory) this.#statusCount += 1;
     this.#set(taken);
   }
 

@@ -10,6 +10,7 @@ import type {
   NoSupportedInterfaceError,
   ProtocolVersionError,
 } from "./card.ts";
+import type { CredentialMissingError, TokenRequestError } from "./credentials.ts";
 import type {
   CapabilityMissingError,
   CardDriftError,
@@ -102,6 +103,8 @@ export type AnyA2ALeaseError =
   | AuthenticationError
   | AuthorizationError
   | CredentialOriginError
+  | CredentialMissingError
+  | TokenRequestError
   | SendOutcomeUnknownError
   | LedgerConflictError
   | LedgerUnavailableError;

@@ -1,3 +1,4 @@
+import type { ChosenRequirement } from "../model/credentials.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 
@@ -9,6 +10,8 @@ export interface RefusalDetails {
   readonly found?: string;
   /** What led to it. */
   readonly cause?: unknown;
+  /** The requirement that credentials were chosen for. */
+  readonly requirement?: ChosenRequirement | undefined;
 }
 
 /** The agent wants credentials, or other ones (401). */
@@ -20,6 +23,8 @@ export class AuthenticationError extends A2ALeaseError {
   readonly url: string;
   /** The server's `WWW-Authenticate`. */
   readonly challenge?: string;
+  /** The requirement of the card that credentials were chosen for, where they were chosen by it. */
+  readonly requirement?: ChosenRequirement;
 
   constructor(url: string, details: RefusalDetails) {
     const { challenge } = details;
@@ -31,6 +36,7 @@ export class AuthenticationError extends A2ALeaseError {
     });
     this.url = redactUrl(url);
     if (challenge !== undefined) this.challenge = challenge;
+    if (details.requirement) this.requirement = details.requirement;
   }
 }
 
@@ -43,6 +49,8 @@ export class AuthorizationError extends A2ALeaseError {
   readonly url: string;
   /** The server's `WWW-Authenticate`. */
   readonly challenge?: string;
+  /** The requirement of the card that credentials were chosen for, where they were chosen by it. */
+  readonly requirement?: ChosenRequirement;
 
   constructor(url: string, details: RefusalDetails) {
     const { challenge } = details;
@@ -53,6 +61,7 @@ export class AuthorizationError extends A2ALeaseError {
     });
     this.url = redactUrl(url);
     if (challenge !== undefined) this.challenge = challenge;
+    if (details.requirement) this.requirement = details.requirement;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "../card/address-policy.ts";
 import { diffReadCards } from "../card/diff.ts";
 import { digestsOf } from "../card/digest.ts";
 import { chooseInterface } from "../card/interface.ts";
@@ -25,6 +26,8 @@ export interface JudgeOptions {
   readonly preferredBindings?: readonly string[];
   /** URL that the live card came from. */
   readonly cardUrl?: string;
+  /** Where the URLs of the card may lead. @default anywhere */
+  readonly addressPolicy?: AddressPolicy;
   /** Extensions that the caller declares on its calls. */
   readonly extensions?: readonly string[];
   /** Which check asks. @default a revalidation */
@@ -114,8 +117,8 @@ function interfaceMove(
   card: AgentCard,
   options: JudgeOptions,
 ): "moved" | "version" | undefined {
-  const { bindings = [pin.interface.protocolBinding], preferredBindings, cardUrl } = options;
-  const choice = chooseInterface(card, { bindings, preferredBindings, cardUrl });
+  const { bindings = [pin.interface.protocolBinding], preferredBindings, cardUrl, addressPolicy } = options;
+  const choice = chooseInterface(card, { bindings, preferredBindings, cardUrl, addressPolicy });
   const pinned = canonicalJson(interfaceStructure(pin.interface));
   if (choice.outcome === "chosen") {
     return canonicalJson(interfaceStructure(choice.interface)) === pinned ? undefined : "moved";

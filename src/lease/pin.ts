@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "../card/address-policy.ts";
 import { digestsOf } from "../card/digest.ts";
 import { requireInterface } from "../card/interface.ts";
 import { type CardInput, cardFromInput } from "../card/parse.ts";
@@ -18,6 +19,8 @@ export interface PinCardOptions {
   readonly preferredBindings?: readonly string[];
   /** URL that the card came from; decides whether an http interface is a downgrade. */
   readonly cardUrl?: string;
+  /** Where the URLs of the card may lead. @default anywhere */
+  readonly addressPolicy?: AddressPolicy;
   /** When the pin is taken, milliseconds since the epoch. @default now */
   readonly pinnedAtMs?: number;
 }
@@ -29,15 +32,16 @@ export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTT
  * Takes a pin of a card: both digests and the facts that a plan depends on. A pure function.
  *
  * @throws CardUnreadableError, CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError for a card that
- * can't be called.
+ * can't be called; AddressRefusedError for one that leads where the policy does not go.
  */
 export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin {
   const read = cardFromInput(card);
   const { json } = read;
   const typed = read.card();
   const digests = digestsOf(json, typed);
-  const { bindings = builtInBindings, preferredBindings, cardUrl } = options;
-  const choice = requireInterface(typed, { bindings, preferredBindings, cardUrl }, digests.digest);
+  const { bindings = builtInBindings, preferredBindings, cardUrl, addressPolicy } = options;
+  const among = { bindings, preferredBindings, cardUrl, addressPolicy };
+  const choice = requireInterface(typed, among, digests.digest);
   return pinSnapshot(
     { json, card: typed, ...digests },
     choice.interface,

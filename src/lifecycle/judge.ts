@@ -86,7 +86,7 @@ function outcomeOf(
 
 /**
  * Whether an observation speaks of the past, which is no offence: a replica that lags repeats something dated that was
- * seen, or shows a finished task as it was at an earlier date; an answer whose request left before the last thing was
+ * seen, or shows a finished task as it was at an earlier date; a stream may be read later than the task was; an answer whose request left before the last thing was
  * folded in may have been overtaken; where timestamps are trusted, an event with an older one was.
  */
 function isOfThePast(
@@ -98,6 +98,9 @@ function isOfThePast(
   const isNewer = difference !== undefined && difference > 0;
   const isDated = seen.timestamp !== undefined;
   if (isDated && !isNewer && observations.some((item) => isReplay(item, seen))) return true;
+  // A stream that is read after the end was seen elsewhere still has its own way there to tell, and its own end.
+  const isSameEnd = seen.state === terminal?.state;
+  if (context.isBeforeEnd && !isNewer && (isSameEnd || !isTerminalState(seen.state))) return true;
   // Nothing comes after an end, so an end that was not seen before can't be of the past.
   if (isTerminalState(seen.state)) return false;
   if (context.isOvertaken && !isNewer) return true;

@@ -19,6 +19,8 @@ export interface JudgeContext {
   readonly maxIdleRounds: number;
   /** Whether the request of this answer left before the last observation was folded in. */
   readonly isOvertaken?: boolean;
+  /** Whether it comes by a stream that was there before the end was seen elsewhere, and has not come to it itself. */
+  readonly isBeforeEnd?: boolean;
   /** For the answer to a message of ours: how the task had ended before it was sent. */
   readonly beforeSend?: Observation;
 }

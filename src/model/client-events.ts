@@ -1,4 +1,5 @@
 import type { AgentInterface } from "./card.ts";
+import type { ChosenRequirement } from "./credentials.ts";
 import type { Deviation } from "./deviation.ts";
 import type { CardDrift, DriftReason } from "./drift.ts";
 import type { OperationName } from "./operations.ts";
@@ -67,6 +68,16 @@ export interface RetryEvent extends ClientEvent {
   readonly with: "credentials" | "interface";
 }
 
+/** Credentials were chosen by what the card asks for; told for each request, before it leaves. */
+export interface CredentialsChosenEvent extends ClientEvent {
+  /** The operation. */
+  readonly operation: OperationName;
+  /** Origin that they go to. */
+  readonly origin: string;
+  /** The requirement: all of its schemes, with their scopes. */
+  readonly requirement: ChosenRequirement;
+}
+
 /** A stream ended before its task was settled. */
 export interface StreamCutEvent extends ClientEvent {
   /** Events that it had delivered. */
@@ -95,6 +106,8 @@ export interface ClientEvents {
   deviation: DeviationEvent;
   /** A request leaves once more. */
   retry: RetryEvent;
+  /** Credentials were chosen by what the card asks for. */
+  "credentials-chosen": CredentialsChosenEvent;
   /** A stream ended before its task was settled. */
   "stream-cut": StreamCutEvent;
   /** A stream was opened again after a cut. */

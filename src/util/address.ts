@@ -3,8 +3,11 @@ export type AddressKind = "public" | "loopback" | "private" | "link-local" | "re
 
 type Range = readonly [start: string, bits: number, kind: AddressKind];
 
-/** IPv4 ranges that are not on the open internet (RFC 6890 and its successors). */
+/** IPv4 ranges that are not on the open internet (RFC 6890 and its successors), the narrow ones first. */
 const ranges: readonly Range[] = Object.freeze([
+  // Where clouds tell a machine its secrets, outside the range that is meant for such things.
+  ["100.100.100.200", 32, "link-local"],
+  ["168.63.129.16", 32, "link-local"],
   ["0.0.0.0", 8, "loopback"],
   ["10.0.0.0", 8, "private"],
   ["100.64.0.0", 10, "private"],
@@ -13,6 +16,7 @@ const ranges: readonly Range[] = Object.freeze([
   ["172.16.0.0", 12, "private"],
   ["192.0.0.0", 24, "reserved"],
   ["192.0.2.0", 24, "reserved"],
+  ["192.88.99.0", 24, "reserved"],
   ["192.168.0.0", 16, "private"],
   ["198.18.0.0", 15, "private"],
   ["198.51.100.0", 24, "reserved"],
@@ -46,6 +50,24 @@ export function judgeAddress(url: URL): AddressKind {
   return host.includes(".") ? "public" : "private";
 }
 
+/** Whether a text is a host exactly as a URL has it: lower case, IDN in its ASCII form, IPv6 in brackets, no port. */
+export function isHost(host: unknown): host is string {
+  return (
+    typeof host === "string" && URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host
+  );
+}
+
+/**
+ * Judges an address as a resolver gives it: IPv4 in dotted decimal, IPv6 in any of its spellings, with or without a
+ * zone. What is neither is `reserved`.
+ */
+export function judgeIp(address: string): AddressKind {
+  const four = readIPv4(address);
+  if (four !== undefined) return judgeIPv4(four);
+  const plain = `http://[${address.replace(/%.*$/s, "")}]`;
+  return URL.canParse(plain) ? judgeAddress(new URL(plain)) : "reserved";
+}
+
 function readIPv4(text: string): number | undefined {
   const bytes = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)?.slice(1).map(Number);
   if (!bytes || bytes.some((byte) => byte > 255)) return undefined;
@@ -73,6 +95,8 @@ function judgeIPv6(text: string): AddressKind {
   if (leading(6)) return embedded(6);
   if (first === 0x64 && second === 0xff9b) return third === 0 ? embedded(6) : "private";
   if (first === 0x2002) return embedded(1);
+  // Where a cloud tells a machine its secrets over IPv6.
+  if (first === 0xfd00 && second === 0xec2) return "link-local";
   if ((first & 0xfe00) === 0xfc00) return "private";
   if ((first & 0xffc0) === 0xfe80) return "link-local";
   if ((first & 0xffc0) === 0xfec0) return "private";

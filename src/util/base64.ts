@@ -42,7 +42,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!isBase64(text)) return undefined;
   const newer = Uint8Array as NewerBytesConstructor;
-  if (newer.fromBase64) return newer.fromBase64(standard(text), { alphabet: "base64" });
+  if (newer.fromBase64)
+    return newer.fromBase64(text, { alphabet: /[-_]/.test(text) ? "base64url" : "base64" });
   if (!nodeBuffer) return decodeInPieces(text);
   const read = nodeBuffer.from(text, "base64");
   // A small Buffer is a window on memory that others share; one of its own is handed on as it is.

@@ -29,7 +29,8 @@ export function redactUrl(url: string): string {
   return cut(parsed.href, 500);
 }
 
-function isSecretParameter(name: string): boolean {
+/** Whether the name of a header or of a query parameter speaks of a secret. */
+export function isSecretParameter(name: string): boolean {
   return secretName.test(name) || secretParameter.test(name);
 }
 
@@ -102,12 +103,4 @@ export function redactJson(value: unknown, limits: RedactionLimits = {}): unknow
   }
 
   return redact(value);
-}
-
-/** The secrets among headers that a request carries: the values of those that sound like one, with and without a scheme. */
-export function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
-  const values = Object.entries(headers).flatMap(([name, value]) => (isSecretParameter(name) ? [value] : []));
-  const tokens = values.flatMap((value) => [value, ...value.split(/[\s=;,]+/)]);
-  // Short words are no secrets, and striking them would strike other words too.
-  return [...new Set(tokens)].filter((token) => token.length >= 8).sort((a, b) => b.length - a.length);
 }

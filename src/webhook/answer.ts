@@ -26,6 +26,8 @@ const answered = (status: number, error: string, headers: Readonly<Record<string
 export const refusals = Object.freeze({
   method: answered(405, "wanted POST", { allow: "POST" }),
   mediaType: answered(415, "wanted application/a2a+json or application/json"),
+  // RFC 9110, 12.5.3: a compressed body could be larger than it looks.
+  coding: answered(415, "wanted a body without a content coding", { "accept-encoding": "identity" }),
   // One answer for every way to be wrong, so that nothing can be learned by trying.
   unauthorized: answered(401, "unauthorized", { "www-authenticate": "Bearer" }),
   tooLarge: answered(413, "the body is too large"),

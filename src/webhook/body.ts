@@ -18,11 +18,13 @@ export interface HeldBody {
   readonly release: () => void;
 }
 
-/** Looks at the head of a request: a POST of JSON, that is not too long by its own word. */
+/** Looks at the head of a request: a POST of plain JSON, that is not too long by its own word. */
 export function checkHead({ method, headers }: Request, { bodyBytes }: Required<WebhookLimits>): void {
   if (method !== "POST") throw new Refused(refusals.method);
   const [mediaType = ""] = (headers.get("content-type") ?? "").split(";");
   if (!/^[\w.+-]+\/(?:[\w.-]+\+)?json$/i.test(mediaType.trim())) throw new Refused(refusals.mediaType);
+  const coding = headers.get("content-encoding")?.trim() ?? "";
+  if (!/^(?:identity)?$/i.test(coding)) throw new Refused(refusals.coding);
   const length = headers.get("content-length");
   if (length !== null && !(Number(length) <= bodyBytes)) throw new Refused(refusals.tooLarge);
 }

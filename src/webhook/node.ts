@@ -83,10 +83,16 @@ export function toNodeListener(
   };
 }
 
+/** Methods that a web `Request` can't have; the answer to them is that of any other one that is not wanted. */
+const unsayable = /^(?:CONNECT|TRACE|TRACK)$/i;
+
 function requestOf(request: NodeRequest, signal: AbortSignal): Request {
-  const { method = "GET" } = request;
+  const { method: given = "GET" } = request;
+  const method = unsayable.test(given) ? "GET" : given;
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
+    // HTTP/2 has the request line among them, by names that no header can have.
+    if (name.startsWith(":")) continue;
     for (const item of [value ?? []].flat()) headers.append(name, item);
   }
   const hasBody = method !== "GET" && method !== "HEAD";

@@ -22,6 +22,9 @@ export type PushReading =
   | { readonly ok: true; readonly push: ReadPush }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[] };
 
+/** Longest id, state or time that is taken, in characters. */
+const maxText = 2048;
+
 const members = ["task", "message", "statusUpdate", "artifactUpdate"] as const;
 
 /** Kinds of A2A 0.3, and which member of 1.0 each of them is. */
@@ -45,7 +48,15 @@ export function readPush(json: unknown, seenAt: string): PushReading {
     const message = `found the form of A2A 0.x, wanted the member ${older} (4.3.3)`;
     deviations.push({ kind: "older-payload", message, path: "$" });
   }
-  return { ok: true, push: understand(reading.value, seenAt, deviations) };
+  const push = understand(reading.value, seenAt, deviations);
+  const { taskId, contextId, observation } = push;
+  // All of it is kept, twenty times over, and none of it is content.
+  const isTooLong = Object.values({ taskId, contextId, ...observation }).some(
+    (value) => typeof value === "string" && value.length > maxText,
+  );
+  if (!isTooLong) return { ok: true, push };
+  const message = `found an id, a state or a time of more than ${maxText} characters, wanted a shorter one`;
+  return { ok: false, issues: [{ path: "$", message }] };
 }
 
 function understand(event: StreamResponse, seenAt: string, deviations: Deviation[]): ReadPush {

@@ -16,6 +16,7 @@ import { resolveWebhookOptions, type WebhookOptions } from "./options.ts";
 import { type ReadPush, readPush } from "./payload.ts";
 import { type PushSender, verifySecret, verifyToken } from "./sender.ts";
 import { demote, type Incoming, mismatchOf, storePush } from "./store.ts";
+import { createUntold } from "./untold.ts";
 
 /** Takes one push notification and answers it. Never rejects. */
 export type WebhookReceiver = (request: Request) => Promise<Response>;
@@ -41,6 +42,7 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
   const inLine = createLines();
   const signed = verify === "secret" ? undefined : { verify: createJwtVerifier(verify, clock), ...verify };
   const store = { ledger, clock };
+  const untold = createUntold();
 
   async function authenticate(headers: Headers): Promise<Verified> {
     if (!signed) return { sender: await verifySecret(headers, ledger) };
@@ -104,13 +106,16 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
     }
     if (located.kind === "unknown") throw new Refused(refusals.unknownTask);
     const incoming: Incoming = { ...found, task: located.task };
-    const verdict = await storePush(store, incoming);
+    const verdict = await untold.follow(JSON.stringify([sender.cardUrl, taskId, found.hash]), () =>
+      storePush(store, incoming),
+    );
     if (verdict.outcome === "broken") {
       const body = { error: "lifecycle", rule: verdict.rule, message: verdict.message };
       throw new Refused({ status: 409, body }, mismatchOf(verdict, incoming));
     }
-    if (verdict.outcome === "new") {
-      const deviations = Object.freeze([...push.deviations, ...verdict.deviations]);
+    if (verdict.isNews) {
+      const more = verdict.outcome === "new" ? verdict.deviations : [];
+      const deviations = Object.freeze([...push.deviations, ...more]);
       tell(updateOf(sender, push, { taskId, deviations, receivedAt: isoTime(clock.now()) }));
     }
     return { status: 200, body: { outcome: verdict.outcome } };
@@ -121,7 +126,12 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
     const work = (async () => {
       await onUpdate(update);
     })().catch(report);
-    waitUntil(work);
+    try {
+      waitUntil(work);
+    } catch (error) {
+      // It is stored, whatever becomes of the worker.
+      report(error);
+    }
   }
 
   function report(error: unknown): void {

@@ -1,6 +1,7 @@
 import { ConnectionError } from "../errors/transport.ts";
 import { isRecord } from "../util/freeze.ts";
 import { cut, redactText, redactUrl } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 
 /** Codes of failures that come before the first byte of a request is written. */
 const neverSentCodes: ReadonlySet<string> = new Set([
@@ -28,12 +29,18 @@ type Verdict = "never-sent" | "maybe-sent" | "silent";
  * Makes a `ConnectionError` of what a platform threw. The thrown value itself is not kept: it can hold the request
  * with its headers.
  *
- * @param phase whether a head had come: a request whose answer broke off was sent for certain.
+ * @param phase - whether a head had come: a request whose answer broke off was sent for certain.
+ * @param secrets - secrets of the request that the platform may repeat.
  */
-export function toConnectionError(url: string, failure: unknown, phase: "head" | "body"): ConnectionError {
+export function toConnectionError(
+  url: string,
+  failure: unknown,
+  phase: "head" | "body",
+  secrets: readonly string[] = [],
+): ConnectionError {
   const failures = failuresIn(failure);
   const systemCode = failures.map(codeOf).find((code) => code !== undefined);
-  const message = textOf(failures);
+  const message = strikeSecrets(textOf(failures), secrets);
   return new ConnectionError(url, {
     ...(systemCode === undefined ? {} : { systemCode }),
     neverSent: phase === "head" && judge(failure, new Set()) === "never-sent",

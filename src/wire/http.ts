@@ -3,6 +3,7 @@ import { A2ALeaseError } from "../errors/base.ts";
 import { RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
+import { secretsIn, strikeSecrets } from "../util/strike.ts";
 import { isPlatformTimeout, toConnectionError } from "./failure.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -17,10 +18,12 @@ export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Secret query parameters: added to the URL as it goes out, and to no URL that is told of. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Body. */
   readonly body?: string;
   /** Cache mode of the platform; card reads ask past every local cache. */
-  readonly cache?: RequestCache;
+  readonly cache?: "no-cache" | "no-store";
   /** Aborts the exchange until its head is there. Whoever reads the body hands it on to the reading. */
   readonly signal: AbortSignal;
   /** Milliseconds until the head of the answer must be there. */
@@ -72,6 +75,7 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
 
   return async function exchange(request) {
     const headers = writeHeaders(request.headers);
+    const secrets = secretsIn({}, request.query);
     const scope = createScope(clock, [request.signal]);
     const { signal } = scope;
     const sentMs = clock.monotonicMs();
@@ -79,7 +83,7 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
     scope.deadline(request.firstByteMs, () => timeout(request.firstByteMs));
     try {
       signal.throwIfAborted();
-      const answer = raw<unknown, "stream">(request.url, {
+      const answer = raw<unknown, "stream">(withQuery(request), {
         method: request.method,
         headers,
         ...(request.body === undefined ? {} : { body: request.body }),
@@ -93,28 +97,41 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
       // A platform that answers after it was told to stop must not keep the connection.
       const drop = (late: Response) => signal.aborted && cancelBody(late);
       answer.then(drop, () => {});
-      return readHead(request, await withSignal(answer, signal), clock.now());
+      return readHead(request, await withSignal(answer, signal), { nowMs: clock.now(), secrets });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // ofetch's own error holds the request with its headers; only what lies below it is looked at.
       const failure = error instanceof FetchError ? error.cause : error;
       if (failure instanceof A2ALeaseError) throw failure;
       if (isPlatformTimeout(failure)) throw timeout(Math.round(clock.monotonicMs() - sentMs));
-      throw toConnectionError(request.url, failure, "head");
+      throw toConnectionError(request.url, failure, "head", secrets);
     } finally {
       scope.release();
     }
   };
 }
 
-function readHead(request: HttpRequest, response: Response, nowMs: number): HttpResponse {
+/** The URL as it goes out. A parameter of the same name that the URL had is replaced: it can't be told from ours. */
+function withQuery({ url, query }: HttpRequest): string {
+  if (query === undefined || Object.keys(query).length === 0) return url;
+  const full = new URL(url);
+  for (const [name, value] of Object.entries(query)) full.searchParams.set(name, value);
+  return full.href;
+}
+
+function readHead(
+  request: HttpRequest,
+  response: Response,
+  { nowMs, secrets }: { readonly nowMs: number; readonly secrets: readonly string[] },
+): HttpResponse {
   const { status, headers } = response;
   const isRedirect = status >= 300 && status < 400 && status !== 304;
   const isUnseen = response.redirected || response.type === "opaqueredirect";
   if (isRedirect || isUnseen) cancelBody(response);
   if (isUnseen || (isRedirect && request.redirect !== "return")) {
     const location = response.redirected ? response.url : resolve(headers.get("location"), request.url);
-    throw new RedirectRefusedError(request.url, isUnseen ? 0 : status, location);
+    const shown = location === undefined ? undefined : strikeSecrets(location, secrets);
+    throw new RedirectRefusedError(request.url, isUnseen ? 0 : status, shown);
   }
   const retryAfterMs = readRetryAfter(headers.get("retry-after"), nowMs);
   return {

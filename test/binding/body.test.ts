@@ -169,6 +169,17 @@ describe("an answer", () => {
       { tasks: [working, 5] },
       { path: "$.result.tasks[1]", message: "found number 5, wanted an object" },
     ],
+    [
+      "ListTasks",
+      { kind: "task", id: "t1", status: { state: "completed" } },
+      { path: "$.result", message: 'found the form of A2A 0.3, with kind "task"; wanted tasks' },
+    ],
+    ["ListTasks", { task: working }, { path: "$.result", message: "found a task; wanted tasks" }],
+    [
+      "ListTaskPushNotificationConfigs",
+      working,
+      { path: "$.result", message: "found a bare task; wanted configs" },
+    ],
   ])("to %s that is %j is refused with what was found and wanted", (operation, wire, issue) => {
     expect(read(operation, wire)).toEqual({ ok: false, issues: [issue] });
   });

@@ -33,6 +33,32 @@ async function getTask(answer: (seen: SeenRestCall) => Response, limits = {}) {
   return rig.binding.call("GetTask", { id: "t1" }, rig.call());
 }
 
+describe("an answer that no later call could follow, or that is an error", () => {
+  test.each([".", "..", "half \ud800"])(
+    "that names a task %j, which no path can, is malformed",
+    async (id) => {
+      const lost = { ...working, id };
+      const rig = createRestRig(({ url }) =>
+        json(url.endsWith("send") ? { task: lost } : { tasks: [working, lost] }),
+      );
+      const sent = await thrownBy(rig.binding.call("SendMessage", { message }, rig.call()));
+      expect(sent).toMatchObject({ code: "MALFORMED_RESPONSE", issues: [{ path: "$.task.id" }] });
+      const listed = await thrownBy(rig.binding.call("ListTasks", {}, rig.call()));
+      expect(listed).toMatchObject({ code: "MALFORMED_RESPONSE", issues: [{ path: "$.tasks[1].id" }] });
+    },
+  );
+
+  test.each([
+    ["a bare status with its name", { code: 5, status: "NOT_FOUND", message: "no", details: [] }],
+    [
+      "a status in an error, beside an empty task",
+      { ...status(404, "NOT_FOUND"), id: null, status: "error" },
+    ],
+  ])("under a status of success that is %s is that error", async (_what, body) => {
+    expect(await thrownBy(getTask(() => json(body)))).toMatchObject({ code: "TASK_NOT_FOUND" });
+  });
+});
+
 describe("a call", () => {
   test.each<[UnaryOperation, object, string, object | undefined, unknown]>([
     ["SendMessage", { message }, "POST /message:send", { message }, { task: working }],

@@ -7,7 +7,7 @@ import { type Answer, bodyOf, createReader, createWeb, json, silence, status } f
 
 const url = "https://agent.example/card.json?assistant=9";
 const { signal } = new AbortController();
-const bearer = async () => ({ authorization: "Bearer s3cr3t" });
+const bearer = async () => ({ headers: { authorization: "Bearer s3cr3t" } });
 const guarded: Answer = ({ headers }) =>
   headers.authorization === "Bearer s3cr3t" ? json({}) : status(401, { "www-authenticate": "Bearer" });
 

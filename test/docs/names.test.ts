@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 
@@ -48,18 +48,16 @@ const readme = readFileSync("README.md", "utf8");
 const sorted = (names: readonly string[]) => [...names].sort();
 
 describe("CHANGELOG.md", () => {
-  test.each(["src/index.ts", "src/testing.ts", "src/webhook.ts", "src/sql.ts", "src/redis.ts"])(
-    "names all that %s opens",
-    (door) => {
-      expect(missingIn(readFileSync("CHANGELOG.md", "utf8"), openedNames(door))).toEqual([]);
-    },
-  );
+  const doors = readdirSync("src").filter((name) => name.endsWith(".ts"));
+  test.each(doors)("names all that %s opens", (door) => {
+    expect(missingIn(readFileSync("CHANGELOG.md", "utf8"), openedNames(`src/${door}`))).toEqual([]);
+  });
 });
 
 describe("README.md", () => {
-  test("has a row for every error that is thrown", () => {
-    const errors = membersOf("src/errors/any.ts", "AnyA2ALeaseError");
-    expect(sorted(namesInTables(readme, "Errors"))).toEqual(sorted(errors));
+  test("has a row for every error", () => {
+    const wanted = membersOf("src/errors/any.ts", "AnyA2ALeaseError");
+    expect(sorted(namesInTables(readme, "Errors"))).toEqual(sorted(wanted));
   });
   test("has a row for every option", () => {
     const wanted = membersOf("src/client/options.ts", "ClientOptions");

@@ -1,6 +1,7 @@
 import * as auth from "../../src/errors/auth.ts";
 import type { A2ALeaseError } from "../../src/errors/base.ts";
 import * as card from "../../src/errors/card.ts";
+import * as credentials from "../../src/errors/credentials.ts";
 import * as lease from "../../src/errors/lease.ts";
 import * as ledger from "../../src/errors/ledger.ts";
 import * as lifecycle from "../../src/errors/lifecycle.ts";
@@ -63,6 +64,18 @@ const own: readonly A2ALeaseError[] = [
   new auth.AuthenticationError(url, { challenge: 'Bearer realm="a"', found: text, cause: platformFailure }),
   new auth.AuthorizationError(url, { challenge: 'Bearer realm="a"', found: text }),
   new auth.CredentialOriginError("https://evil.example", ["https://agent.example"]),
+  new credentials.CredentialMissingError(
+    "https://agent.example",
+    { alternatives: [{ schemes: { oauth: { list: [text] } } }], schemes: {} },
+    { asked: [text], available: [text] },
+  ),
+  new credentials.TokenRequestError(url, {
+    reason: "refused",
+    message: text,
+    status: 400,
+    oauthError: text,
+    cause: platformFailure,
+  }),
   new card.CardNotFoundError([
     { url: "https://agent.example/card", status: 404 },
     { url: "https://agent.example/other" },
@@ -148,8 +161,19 @@ export const samples: readonly A2ALeaseError[] = [
 ];
 
 /** Every class that the rooms of errors export. */
-export const classes = [auth, card, lease, ledger, lifecycle, protocol, sending, stream, transport].flatMap(
-  (room) => Object.values(room).filter((value) => typeof value === "function"),
+export const classes = [
+  auth,
+  card,
+  credentials,
+  lease,
+  ledger,
+  lifecycle,
+  protocol,
+  sending,
+  stream,
+  transport,
+].flatMap((room) =>
+  Object.values(room).filter((value) => typeof value === "function"),
 ) as readonly (abstract new (
   ...given: never[]
 ) => A2ALeaseError)[];

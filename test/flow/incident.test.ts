@@ -2,7 +2,6 @@ import { type AgentCard, CardDriftError, createClient, InvalidParamsError, type 
 import {
   type AgentListener,
   answer,
-  createScriptedAgent,
   createTestCard,
   createTestClock,
   type ScriptedAgent,
@@ -10,6 +9,7 @@ import {
   type TestClock,
 } from "a2a-lease/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { agentOver, bothBindings, cardOver } from "./over.ts";
 
 const rotationMs = 40_000;
 const bearerScheme = { httpAuthSecurityScheme: { scheme: "Bearer" } };
@@ -39,16 +39,16 @@ const rotated = {
   securityRequirements: [{ schemes: { agentAuth: { list: ["tasks"] } } }],
 } as AgentCard;
 
-describe("a card that rotates in the middle of a task, over real HTTP", () => {
+describe.each(bothBindings)("a card that rotates in the middle of a task, over real HTTP, %s", (binding) => {
   let clock: TestClock;
   let agent: ScriptedAgent;
   let listener: AgentListener;
 
   beforeEach(async () => {
     clock = createTestClock();
-    agent = createScriptedAgent({ clock, card: planned, bearer: "s3cret-token" });
+    agent = agentOver(binding, { clock, card: planned, bearer: "s3cret-token" });
     listener = await agent.listen();
-    agent.rotateCard(rotated, { atMs: clock.now() + rotationMs });
+    agent.rotateCard(cardOver(binding, rotated), { atMs: clock.now() + rotationMs });
   });
 
   afterEach(async () => {
@@ -201,7 +201,7 @@ describe("a card that rotates in the middle of a task, over real HTTP", () => {
   });
 });
 
-describe("a refusal that a changed card would explain", () => {
+describe.each(bothBindings)("a refusal that a changed card would explain, over %s,", (binding) => {
   const scheme = { code: -32602, message: "scheme bearer is not accepted" };
 
   async function connect(agent: ScriptedAgent, clock: TestClock) {
@@ -213,9 +213,9 @@ describe("a refusal that a changed card would explain", () => {
 
   test("is the cause of the drift when the card changed: one request, one full card read, no retry", async () => {
     const clock = createTestClock();
-    const agent = createScriptedAgent({ clock, card: createTestCard() });
+    const agent = agentOver(binding, { clock });
     const client = await connect(agent, clock);
-    agent.rotateCard(createTestCard({ securitySchemes: { agentAuth: oauthScheme } }), {
+    agent.rotateCard(cardOver(binding, createTestCard({ securitySchemes: { agentAuth: oauthScheme } })), {
       before: "card",
       nth: 2,
     });
@@ -236,7 +236,7 @@ describe("a refusal that a changed card would explain", () => {
 
   test("is thrown as itself, never to be retried, when the card did not change", async () => {
     const clock = createTestClock();
-    const agent = createScriptedAgent({ clock, card: createTestCard() });
+    const agent = agentOver(binding, { clock });
     const client = await connect(agent, clock);
 
     const error = await client.sendMessage("hello").catch((caught) => caught);

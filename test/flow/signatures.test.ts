@@ -130,7 +130,8 @@ describe("a client reads a card", () => {
   });
   test("that was handed in", async () => {
     const { sign } = await setUp(ours);
-    const options = { immutable: true, signatures: { mode: "require", keys } } as const;
+    const addressPolicy = { allowPrivate: true, allowHttp: true };
+    const options = { immutable: true, addressPolicy, signatures: { mode: "require", keys } } as const;
     const client = await createClient(sign({}), options);
     expect(client.lease.signature?.result).toBe("valid");
     await caught(createClient({ ...sign({}), name: "U" }, options), CardSignatureError);

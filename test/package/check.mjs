@@ -66,7 +66,7 @@ await check("npm pack takes the build, the licence and the texts, and nothing el
   const files = packed.files.map(({ path }) => path);
   const texts = files.filter((path) => !path.startsWith("dist/")).sort();
   assert.deepEqual(texts, ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
-  for (const name of ["index", "testing", "webhook", "sql", "redis"]) {
+  for (const name of ["index", "node", "oauth", "redis", "sql", "testing", "webhook"]) {
     for (const ending of ["js", "cjs", "d.ts", "d.cts"]) assert.ok(files.includes(`dist/${name}.${ending}`));
   }
   return `${files.length} files, ${Math.round(packed.size / 1024)} kB`;

@@ -17,7 +17,7 @@ function findUncited(rows: readonly Requirement[]): readonly string[] {
 
 function findDoubled(rows: readonly Requirement[]): readonly string[] {
   const ids = rows.map(({ id }) => id);
-  return ids.filter((id, at) => ids.indexOf(id) !== at || !/^\d+(?:\.\d+)*-\d+$/.test(id));
+  return ids.filter((id, at) => ids.indexOf(id) !== at || !/^(?:\d+|A)(?:\.\d+)*-\d+$/.test(id));
 }
 
 /** Citations that name no test, or more than one. */

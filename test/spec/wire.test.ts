@@ -40,6 +40,31 @@ describe("what a client may not make up", () => {
     expect(sent).toMatchObject([{ contextId }, { contextId, taskId: task.id }, { contextId }]);
   });
 
+  test("a push configuration that goes with a message names no task", async () => {
+    const capabilities = { streaming: true, pushNotifications: true };
+    const { agent, connect } = setUp({ card: createTestCard({ capabilities }), pushes: { copies: 0 } });
+    agent.plan([step.inputRequired("Which?"), step.completed()]);
+    const client = await connect();
+    const pushNotificationConfig = { url: "https://caller.example.com/hook" };
+
+    const task = taskOf(await client.sendMessage("one", { pushNotificationConfig }));
+    await task.get();
+    await task.sendMessage("two", { pushNotificationConfig });
+
+    const sent = agent.calls("SendMessage").map(({ params }) => params as { configuration: object });
+    expect(sent.map(({ configuration }) => configuration)).toEqual(
+      sent.map(() => ({
+        returnImmediately: true,
+        taskPushNotificationConfig: {
+          id: expect.any(String),
+          url: pushNotificationConfig.url,
+          token: expect.any(String),
+          authentication: { scheme: "Bearer", credentials: expect.any(String) },
+        },
+      })),
+    );
+  });
+
   test("a URL in a part is the caller's to read: the client never does", async () => {
     const { agent, connect } = setUp({ card: createTestCard({ defaultInputModes: ["*/*"] }) });
     const url = `${agent.url}/secret.png`;
@@ -101,6 +126,27 @@ describe("what every request says", () => {
       },
     });
     expect(reply).toMatchObject({ message: { parts: [{ text: "grüß dich 𝒳" }] } });
+  });
+
+  test("every message asks for its credentials anew", async () => {
+    const card = createTestCard({
+      securitySchemes: { login: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+      securityRequirements: [{ schemes: { login: { list: [] } } }],
+    });
+    const { agent, connect } = setUp({ card });
+    agent.plan([step.authRequired("Sign in"), step.completed()]);
+    let asked = 0;
+    const client = await connect({
+      credentials: async () => ({ headers: { authorization: `Bearer ${++asked}` } }),
+    });
+
+    const task = taskOf(await client.sendMessage("one"));
+    await task.get();
+    await task.sendMessage("two");
+
+    const sent = agent.calls("SendMessage").map(({ headers }) => headers.authorization);
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent).size).toBe(2);
   });
 
   test("the extended card is asked for with credentials", async () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { decodeBase64, decodeInPieces, encodeBase64, encodeInPieces } from "../../src/util/base64.ts";
 
 const bytes = fc.uint8Array({ maxLength: 300 });
@@ -19,6 +19,20 @@ describe("base64", () => {
         expect(encodeInPieces(value)).toBe(base64Of(value));
       }),
     );
+  });
+
+  test("is read by the platform where it can, in the alphabet that it is in and without a copy", () => {
+    const asked: unknown[] = [];
+    vi.stubGlobal("Uint8Array", {
+      fromBase64: (text: string, { alphabet }: { readonly alphabet: string }) => asked.push([text, alphabet]),
+    });
+    for (const text of ["-_-_", "+/+/", "AAEC"]) decodeBase64(text);
+    vi.unstubAllGlobals();
+    expect(asked).toEqual([
+      ["-_-_", "base64url"],
+      ["+/+/", "base64"],
+      ["AAEC", "base64"],
+    ]);
   });
 
   test("in either alphabet, padded or not, is the same bytes", () => {

@@ -58,6 +58,48 @@ describe("a wait for a task", () => {
     expect(reads()).toBe(before + 1);
   });
 
+  test("is woken by a notification that is stored in the moment in which the ledger was looked at", async () => {
+    const inner = createMemoryLedger();
+    let lookCount = 0;
+    let onRead: (() => Promise<unknown>) | undefined;
+    const ledger: Ledger = {
+      ...inner,
+      async read(key) {
+        const entry = await inner.read(key);
+        if (entry?.record.kind !== "inbox" || !onRead) return entry;
+        lookCount += 1;
+        // The first look is that at the end of a wait, the second one that at the beginning of the next.
+        if (lookCount < 2) return entry;
+        const store = onRead;
+        onRead = undefined;
+        await store();
+        return entry;
+      },
+    };
+    const { clock, task, push, reads } = await setUp(ledger);
+    const waiting = task.result();
+    for (let round = 0; round < 60; round++) {
+      await settle();
+      await clock.advance(1_000);
+    }
+    await settle();
+    let before = Number.NaN;
+    onRead = () => {
+      before = reads();
+      return push(status(task.id, "COMPLETED", minute(59)));
+    };
+    for (let round = 0; Number.isNaN(before) && round < 30; round++) {
+      await clock.advance(1_000);
+      await settle();
+    }
+    expect(reads()).toBe(before + 1);
+    for (let round = 0; round < 60; round++) {
+      await clock.advance(1_000);
+      await settle();
+    }
+    expect((await waiting).status).toBe("completed");
+  });
+
   test("does not believe a notification that the task itself does not bear out", async () => {
     const { clock, task, push, reads } = await setUp(createMemoryLedger());
     let isDone = false;

@@ -1,9 +1,16 @@
-import { awaited, proven, type Requirement } from "../requirement.ts";
-
-const http = "the HTTP+JSON binding";
+import { proven, type Requirement } from "../requirement.ts";
 
 /** Sections 5, 9 and 11: what requests and answers look like, over both HTTP bindings. */
 export const bindings: readonly Requirement[] = [
+  proven(
+    "5.1-1",
+    "MUST",
+    "operations, results and errors are the same in every binding",
+    "flow/both-bindings: has all eleven operations, each called by its own name",
+    "flow/both-bindings: answers a message with a task that completes, and is read and listed with what was asked for",
+    "flow/both-bindings-errors: is its own class, whichever operation it answers",
+    "flow/both-bindings-errors: %i, %s, is its own class",
+  ),
   proven(
     "5.2-1",
     "SHOULD",
@@ -17,6 +24,7 @@ export const bindings: readonly Requirement[] = [
     "every error of A2A is told by its code",
     "binding/errors: with the code %d is what the spec calls %s",
     "binding/errors: is the same over JSON-RPC and over HTTP",
+    "flow/both-bindings-errors: is its own class in the middle of a stream",
   ),
   proven(
     "5.5-1",
@@ -46,6 +54,12 @@ export const bindings: readonly Requirement[] = [
     "flow/lifecycle-http: a replica that lags shows older dates, and never takes anything back",
   ),
   proven(
+    "5.6.1-3",
+    "SHOULD",
+    "times have milliseconds",
+    "flow/list-tasks: gives every filter to the agent, on every page, as the spec writes it",
+  ),
+  proven(
     "5.7-1",
     "SHOULD",
     "what lacks a required member is refused",
@@ -60,7 +74,12 @@ export const bindings: readonly Requirement[] = [
     "binding/body: that follows the spec is read with its unknown members and without a deviation, frozen",
     "card/shape: with unknown members kept wherever they stand, nulls among them (I7)",
   ),
-  awaited("5.8-1", "SHOULD", "a custom binding is known by its URI", "bindings of one's own"),
+  proven(
+    "5.8-1",
+    "SHOULD",
+    "a custom binding is known by its URI",
+    "flow/bindings: is chosen by its name, in card order or by preference",
+  ),
   proven(
     "9.1-1",
     "MUST",
@@ -94,13 +113,66 @@ export const bindings: readonly Requirement[] = [
     "binding/errors: may have %s as its data",
     "binding/errors: may spell its reason %s",
   ),
-  awaited("11.1-1", "SHOULD", "requests are application/a2a+json", http),
-  awaited("11.2-1", "MUST", "service parameters are HTTP headers", http),
-  awaited("11.2-2", "SHOULD", "several values are one header, with commas", http),
-  awaited("11.5-1", "MUST", "what has no body has its parameters in the path or the query", http),
-  awaited("11.5-2", "MUST", "names in the query are in camelCase", http),
-  awaited("11.5-3", "MUST", "what holds objects goes in the body of a POST", http),
-  awaited("11.5-4", "MUST", "values in the query are escaped", http),
-  awaited("11.6-1", "MUST", "an error is told by its ErrorInfo, since statuses are shared", http),
-  awaited("11.7-1", "SHOULD", "events are not put in another order", http),
+  proven(
+    "11.1-1",
+    "SHOULD",
+    "requests are application/a2a+json",
+    "flow/both-bindings: says on every request which version it is, and what kind of body and answer",
+    "binding/http-json: over a real connection the request arrives as it was written, and a redirect is refused",
+  ),
+  proven(
+    "11.2-1",
+    "MUST",
+    "service parameters are HTTP headers",
+    "flow/both-bindings: says on every request which version it is, and what kind of body and answer",
+  ),
+  proven(
+    "11.2-2",
+    "SHOULD",
+    "several values are one header, with commas",
+    "flow/bindings: name the extensions that the caller has and the card lists, over %s",
+  ),
+  proven(
+    "11.3-1",
+    "should",
+    "each operation has its own path and method, and a subscription the one that the server has",
+    "binding/http-json: of %s with %j is %s",
+    "binding/http-json: is a GET where a POST is answered with %s, and that is remembered",
+    "flow/both-bindings: has all eleven operations, each called by its own name",
+  ),
+  proven(
+    "11.5-1",
+    "MUST",
+    "what has no body has its parameters in the path or the query",
+    "binding/http-json: of %s with %j is %s",
+    "binding/http-json: of %s has the tenant of its interface in its path and its body",
+  ),
+  proven("11.5-2", "MUST", "names in the query are in camelCase", "binding/http-json: of %s with %j is %s"),
+  proven(
+    "11.5-3",
+    "MUST",
+    "what holds objects goes in the body of a POST",
+    "binding/http-json: of %s with %j is %s",
+  ),
+  proven(
+    "11.5-4",
+    "MUST",
+    "values in the query are escaped",
+    "binding/http-json: of %s with %j is %s",
+    "binding/http-json: any id comes out of the path as it went in",
+  ),
+  proven(
+    "11.6-1",
+    "MUST",
+    "an error is told by its ErrorInfo, since statuses are shared",
+    "flow/both-bindings-errors: is its own class, whichever operation it answers",
+    "flow/both-bindings-errors: %i, %s, is its own class",
+  ),
+  proven(
+    "11.7-1",
+    "SHOULD",
+    "events are not put in another order",
+    "binding/http-json: has the bare event in each frame",
+    "flow/both-bindings: streams a message in order, and a subscription from the task as it stands to its end",
+  ),
 ];

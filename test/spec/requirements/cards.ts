@@ -1,15 +1,20 @@
 import { awaited, proven, type Requirement } from "../requirement.ts";
 
-const webhook = "the receiver of push notifications";
 const signatures = "signatures of cards";
 
-/** Sections 7, 8, 13 and 14: cards, authentication, and what is asked for the sake of security. */
+/** Sections 7, 8, 13, 14 and A: cards, authentication, and what is asked for the sake of security. */
 export const cards: readonly Requirement[] = [
   proven(
     "7.1-1",
     "MUST",
     "production speaks over encrypted connections",
     "regression/discovery: an interface that downgrades to http is refused, and asking twice does not help",
+  ),
+  proven(
+    "7.1-2",
+    "SHOULD",
+    "TLS is modern: nothing tells the platform to take an older one",
+    "wire/http: hands the platform nothing but what the platform knows",
   ),
   proven(
     "7.2-1",
@@ -28,6 +33,25 @@ export const cards: readonly Requirement[] = [
     "SHOULD",
     "a task that waits for an authorization is subscribed to, polled, or notified of",
     "regression/lifecycle: for a sign-in takes as long as it takes, also from an agent that ends its streams meanwhile",
+  ),
+  proven(
+    "7.6.2-2",
+    "SHOULD",
+    "an authorization that is asked for can be passed on: it is told with its whole prompt",
+    "flow/outcomes: is %s, by stream and by poll alike",
+    "flow/outcomes: a question carries its whole prompt, and its answer leads on",
+  ),
+  proven(
+    "7.6.3-1",
+    "SHOULD",
+    "credentials are bound to the agent that asked for them",
+    "flow/sending: never leave the card's origin, and a call that needs them there fails here",
+  ),
+  proven(
+    "7.6.4-1",
+    "MUST NOT",
+    "what was authorized once is not taken to hold for later messages: each asks for its credentials",
+    "spec/wire: every message asks for its credentials anew",
   ),
   proven(
     "8.2-1",
@@ -106,14 +130,59 @@ export const cards: readonly Requirement[] = [
     "card/read: with a validator asks whether the card changed (B1)",
     "card/read: asks by the date where there is no tag",
   ),
-  awaited("13.2-1", "MUST", "a notification is verified by the credentials that were given", webhook),
-  awaited("13.2-2", "SHOULD", "a notification is of a task that this client started", webhook),
-  awaited("13.2-3", "MUST", "a notification that was taken is answered with 2xx", webhook),
-  awaited("13.2-4", "SHOULD", "a notification that comes twice is processed once", webhook),
-  awaited("13.2-5", "SHOULD", "notifications are limited in their rate", webhook),
-  awaited("13.2-6", "SHOULD", "a webhook is reached over HTTPS", webhook),
-  awaited("13.2-7", "SHOULD", "tokens of a push configuration are secrets", webhook),
-  awaited("13.2-8", "SHOULD", "each push configuration has a token of its own", webhook),
+  proven(
+    "13.2-1",
+    "MUST",
+    "a notification is verified by the credentials that were given",
+    "webhook/receiver: is told by %s",
+    "webhook/receiver: %s is refused without a hint",
+    "webhook/receiver: is refused where nothing was ever configured",
+  ),
+  proven(
+    "13.2-2",
+    "SHOULD",
+    "a notification is of a task that this client started",
+    "webhook/receiver: the right secret and another task is refused",
+  ),
+  proven(
+    "13.2-3",
+    "MUST",
+    "a notification that was taken is answered with 2xx",
+    "webhook/receiver: is told by %s",
+  ),
+  proven(
+    "13.2-4",
+    "SHOULD",
+    "a notification that comes twice is processed once",
+    "webhook/receiver: comes twice and is told once",
+  ),
+  proven(
+    "13.2-5",
+    "SHOULD",
+    "notifications are limited in their rate",
+    "webhook/bounds: are bounded: what is too much is told to come again, and nothing that was taken is lost",
+  ),
+  proven(
+    "13.2-6",
+    "SHOULD",
+    "a webhook is reached over HTTPS",
+    "flow/push: with the URL %s is refused, and nothing is sent",
+    "regression/webhooks: a webhook is not registered at > %s",
+  ),
+  proven(
+    "13.2-7",
+    "SHOULD",
+    "tokens of a push configuration are secrets",
+    "webhook/receiver: the ledger never has the secret",
+    "util/redact: has no value of a member whose name speaks of a secret, and keeps those that only sound like it",
+  ),
+  proven(
+    "13.2-8",
+    "SHOULD",
+    "each push configuration has a token of its own",
+    "flow/push: has the secret that is given, and no two have the same one",
+    "flow/push: are registered, read, listed and deleted",
+  ),
   proven(
     "13.3-1",
     "SHOULD",
@@ -134,6 +203,18 @@ export const cards: readonly Requirement[] = [
     "credentials go over encrypted connections, and to the agent's own origin",
     "flow/sending: never leave the card's origin, and a call that needs them there fails here",
     "regression/discovery: an interface that downgrades to http is refused, and asking twice does not help",
+  ),
+  proven(
+    "13.4-4",
+    "SHOULD",
+    "credentials can be rotated: no call keeps those of an earlier one",
+    "spec/wire: every message asks for its credentials anew",
+  ),
+  proven(
+    "13.4-5",
+    "SHOULD",
+    "TLS is modern: nothing tells the platform to take an older one",
+    "wire/http: hands the platform nothing but what the platform knows",
   ),
   proven(
     "13.4-3",
@@ -167,5 +248,31 @@ export const cards: readonly Requirement[] = [
     "the version is written Major.Minor",
     "spec/wire: the version is Major.Minor, also where the card has a patch",
   ),
-  awaited("14.3-1", "SHOULD", "signatures are verified where there are some", signatures),
+  proven(
+    "14.3-1",
+    "SHOULD",
+    "a card is read over HTTPS, and never over less than it was asked for",
+    "regression/discovery: an interface that downgrades to http is refused, and asking twice does not help",
+  ),
+  awaited("14.3-2", "SHOULD", "signatures are verified where there are some", signatures),
+  proven(
+    "A.2-1",
+    "SHOULD",
+    "the newer names are used",
+    "binding/body: of %s has no member that the spec does not name, at any depth",
+    "spec/wire: a call is JSON-RPC 2.0 in UTF-8, with names as the proto has them",
+  ),
+  proven(
+    "A.2-2",
+    "SHOULD",
+    "older names are understood where the schema permits it",
+    "binding/body: to %s that is %j is read with its deviations",
+    "webhook/receiver: in the form of A2A 0.x, %s, is read as a deviation",
+  ),
+  proven(
+    "A.2-3",
+    "SHOULD",
+    "older names that come in are warned of",
+    "binding/body: to %s that is %j is read with its deviations",
+  ),
 ];

@@ -1,7 +1,5 @@
 import { awaited, proven, type Requirement } from "../requirement.ts";
 
-const webhook = "the receiver of push notifications";
-
 /** Sections 3 and 4: operations, messages, versions, extensions, and the proto's comments about them. */
 export const operations: readonly Requirement[] = [
   proven(
@@ -54,6 +52,13 @@ export const operations: readonly Requirement[] = [
     "should",
     "cancelling twice is as good as once, and what was purged meanwhile is canceled",
     "regression/lifecycle: a task that is %s already says so, also twice",
+  ),
+  proven(
+    "3.3.2-1",
+    "MUST",
+    "an error keeps its code, its message and its details, in every binding",
+    "flow/both-bindings-errors: is its own class, whichever operation it answers",
+    "binding/errors: may have %s as its data",
   ),
   proven(
     "3.3.4-1",
@@ -152,11 +157,60 @@ export const operations: readonly Requirement[] = [
     "flow/outcomes: a task that ended while the connection was down ends with its final state and outputs",
     "flow/list-tasks: keeps the artifacts and the history that a list leaves out, however that is written",
   ),
-  awaited("4.3.1-1", "should", "a push configuration in a send has no task id", webhook),
-  awaited("4.3.3-1", "MUST", "a notification that was taken is answered with 2xx", webhook),
-  awaited("4.3.3-2", "SHOULD", "a notification that comes twice is processed once", webhook),
-  awaited("4.3.3-3", "MUST", "a notification is of a task that is expected", webhook),
-  awaited("4.3.3-4", "SHOULD", "the source of a notification is verified", webhook),
+  proven(
+    "4.1.4-1",
+    "MUST",
+    "where a message names its task and its context, the context is that of the task",
+    "flow/sending: goes on with the task of its handle, in the same context",
+    "spec/wire: a context id is given back as it came, whatever it looks like",
+  ),
+  proven(
+    "4.1.4-2",
+    "should",
+    "a message has an id of its sender's, which a message that is sent again keeps",
+    "spec/wire: a call is JSON-RPC 2.0 in UTF-8, with names as the proto has them",
+    "flow/sending: are asked for once more after a 401 under an unchanged card, for the same message",
+  ),
+  proven(
+    "4.2.2-1",
+    "should",
+    "what is appended goes to the artifact of the same id, and the last piece ends it",
+    "lifecycle/artifacts: by pieces that are appended, whose parts stay parts",
+    "lifecycle/artifacts: the artifacts are what a plain reading of 4.2.2 makes of them, however often they are asked for",
+  ),
+  proven(
+    "4.3.1-1",
+    "should",
+    "a push configuration in a send has no task id",
+    "spec/wire: a push configuration that goes with a message names no task",
+  ),
+  proven(
+    "4.3.3-1",
+    "MUST",
+    "a notification that was taken is answered with 2xx",
+    "webhook/receiver: is told by %s",
+    "webhook/bounds: are all answered over real HTTP, none is lost, and none is told twice",
+  ),
+  proven(
+    "4.3.3-2",
+    "SHOULD",
+    "a notification that comes twice is processed once",
+    "webhook/receiver: comes twice and is told once",
+  ),
+  proven(
+    "4.3.3-3",
+    "MUST",
+    "a notification is of a task that is expected",
+    "webhook/receiver: the right secret and another task is refused",
+    "regression/webhooks: %s is refused, and nothing is told",
+  ),
+  proven(
+    "4.3.3-4",
+    "SHOULD",
+    "the source of a notification is verified",
+    "webhook/receiver: %s is refused without a hint",
+    "webhook/jwt: a signed notification > %s is refused",
+  ),
   proven(
     "4.4.4-1",
     "MUST",

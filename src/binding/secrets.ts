@@ -1,0 +1,22 @@
+import type { TaskPushNotificationConfig } from "../model/push.ts";
+import type { SendMessageConfiguration } from "../model/requests.ts";
+import { secretParameters, secretsIn } from "../util/strike.ts";
+import type { BindingCall } from "./binding.ts";
+
+/**
+ * The secrets that a call sends, as the texts that no error about its answer may hold: its headers, its query, what the
+ * URL of the interface holds, and those of a push configuration in its body.
+ */
+export function secretsOf(
+  { headers, query, interface: { url } }: BindingCall,
+  request: object,
+): readonly string[] {
+  const { configuration }: { readonly configuration?: SendMessageConfiguration } = request;
+  const config: Partial<TaskPushNotificationConfig> = configuration?.taskPushNotificationConfig ?? request;
+  const { token = "", authentication: { credentials = "" } = {} } = config;
+  // By names that speak of a secret, so that their parts are struck as well.
+  const body = { "push-token": token, "push-credential": credentials };
+  return Object.freeze([
+    ...new Set([...secretsIn(headers, { ...secretParameters(url), ...query }), ...secretsIn(body)]),
+  ]);
+}

@@ -1,0 +1,136 @@
+import type { AgentInterface } from "../model/card.ts";
+import { isHost, judgeAddress } from "../util/address.ts";
+import { defined } from "../util/freeze.ts";
+
+/** Where a URL that a card names may lead. Everything has a default, and the default is the narrow one. */
+export interface AddressPolicy {
+  /**
+   * Whether loopback and private addresses may be reached. Link-local ones, where clouds tell a machine its secrets, are
+   * not opened by this: name them in `allowHosts`. @default false, unless the card itself came from such an address
+   */
+  readonly allowPrivate?: boolean;
+  /** Whether plain http will do. @default false, but from a card that came by http from loopback, to loopback */
+  readonly allowHttp?: boolean;
+  /** Hosts for which none of this counts, as a URL writes them: `"agent.corp"`, `"[fd12::1]"`, `"xn--bcher-kva.example"`. */
+  readonly allowHosts?: readonly string[];
+  /**
+   * Has the last word: `true` lets a URL through, `false` refuses it, whatever the rules say. Asked anew whenever an
+   * interface is chosen or called, so it should be quick and give the same answer to the same question.
+   */
+  readonly allow?: (url: URL, context: AddressContext) => boolean;
+}
+
+/** What {@link AddressPolicy.allow} is told beside the URL. */
+export interface AddressContext {
+  /** What the URL is for. */
+  readonly purpose: "interface";
+  /** URL that the card came from; absent for one that was handed in and is never checked. */
+  readonly cardUrl?: string;
+  /** What the rules found against the URL; absent where they let it through. */
+  readonly problem?: string;
+}
+
+/**
+ * What speaks against calling an interface, by a policy; `undefined` where nothing does. Only literal addresses and
+ * telling names are judged here, since nothing is looked up. Of an address that is no http or https URL, as a binding of
+ * one's own may have, the host is judged where there is one to be seen.
+ */
+export function interfaceAddressProblem(
+  { url: text }: Pick<AgentInterface, "url">,
+  cardUrl: string | undefined,
+  policy: AddressPolicy | undefined,
+): string | undefined {
+  const url = policy && readAddress(text);
+  if (!url) return undefined;
+  const isNamed = policy.allowHosts?.includes(hostOf(url)) === true;
+  const problem = isNamed ? undefined : findAddressProblem(url, cardUrl, policy);
+  return policy.allow === undefined ? problem : lastWord(policy.allow, url, { cardUrl, problem });
+}
+
+function lastWord(
+  allow: NonNullable<AddressPolicy["allow"]>,
+  url: URL,
+  { cardUrl, problem }: { readonly cardUrl: string | undefined; readonly problem: string | undefined },
+): string | undefined {
+  try {
+    // Only a plain yes is one: a function that answers with a promise has not answered.
+    const said: unknown = allow(new URL(url), { purpose: "interface", ...defined({ cardUrl, problem }) });
+    if (said === true) return undefined;
+  } catch {
+    return "found a URL at which addressPolicy.allow threw";
+  }
+  return problem ?? "found a URL that addressPolicy.allow refuses";
+}
+
+/** An http or https URL as it is; of `scheme://host:port` and `host:port` a URL of that host. */
+function readAddress(text: string): URL | undefined {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
+  const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)|^([^/?#]+:\d+)$/i.exec(text);
+  const written = host?.[1] ?? host?.[2];
+  return written !== undefined && URL.canParse(`https://${written}`)
+    ? new URL(`https://${written}`)
+    : undefined;
+}
+
+/**
+ * Checks a policy.
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkAddressPolicy(option: string, policy: AddressPolicy): Readonly<AddressPolicy> {
+  const { allowPrivate, allowHttp, allowHosts = [], allow } = policy;
+  for (const [name, value] of Object.entries({ allowPrivate, allowHttp })) {
+    if (value !== undefined && typeof value !== "boolean") {
+      throw new TypeError(`${option}.${name}: wanted true or false`);
+    }
+  }
+  if (allow !== undefined && typeof allow !== "function") {
+    throw new TypeError(`${option}.allow: wanted a function`);
+  }
+  if (!Array.isArray(allowHosts)) throw new TypeError(`${option}.allowHosts: wanted a list of hosts`);
+  const wrong = allowHosts.find((host) => !isHost(host));
+  if (wrong !== undefined) {
+    const found = JSON.stringify(wrong);
+    throw new TypeError(
+      `${option}.allowHosts: found ${found}, wanted hosts like "agent.corp", as a URL has them`,
+    );
+  }
+  return Object.freeze({ ...policy, allowHosts: Object.freeze([...allowHosts]) });
+}
+
+/** The rules, without the caller's own word. */
+function findAddressProblem(
+  url: URL,
+  cardUrl: string | undefined,
+  { allowPrivate, allowHttp }: AddressPolicy,
+): string | undefined {
+  const from = cardUrl === undefined ? undefined : new URL(cardUrl);
+  const kind = judgeAddress(url);
+  const fromKind = from && judgeAddress(from);
+  // The caller named the host of the card.
+  const isSameHost = from !== undefined && hostOf(from) === hostOf(url);
+  if (!isSameHost && kind !== "public") {
+    const isInside = kind === "loopback" || kind === "private";
+    if (!(isInside && (allowPrivate === true || kind === fromKind))) {
+      return `found a ${kind} address, wanted one on the open internet, or another addressPolicy`;
+    }
+  }
+  if (
+    !isSameHost &&
+    hostOf(url)
+      .split(".")
+      .some((label) => label.startsWith("xn--"))
+  ) {
+    return "found a host beyond ASCII, which may look like another one; wanted it in addressPolicy.allowHosts";
+  }
+  const isLocalHttp = from?.protocol === "http:" && fromKind === "loopback" && kind === "loopback";
+  if (url.protocol === "http:" && allowHttp !== true && !isLocalHttp) {
+    return "found http, wanted https, or another addressPolicy";
+  }
+  return undefined;
+}
+
+/** A trailing dot names the same host. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/\.+$/, "");
+}

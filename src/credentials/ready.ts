@@ -1,0 +1,161 @@
+import { AuthenticationError } from "../errors/auth.ts";
+import type {
+  CredentialContext,
+  CredentialProvider,
+  RequestCredentials,
+  SchemeProvider,
+} from "../model/credentials.ts";
+import type { APIKeySecurityScheme, SecurityScheme } from "../model/security.ts";
+
+/** A secret: the text, or a function that is asked for it before each request; what it keeps is its own matter. */
+export type SecretSource =
+  | string
+  | ((context: CredentialContext) => string | undefined | Promise<string | undefined>);
+
+/** Where an API key goes, where the card should not decide that. */
+export interface ApiKeyOptions {
+  /** Where it goes. @default what the card's scheme says */
+  readonly in?: "header" | "query" | "cookie";
+  /** Name of the header, parameter or cookie. @default what the card's scheme says */
+  readonly name?: string;
+}
+
+/** What HTTP basic authentication is made of. */
+export interface BasicCredentials {
+  /** User name; a colon can't be in it. */
+  readonly username: string;
+  /** Password. */
+  readonly password: SecretSource;
+}
+
+/**
+ * An API key in a header, a query parameter or a cookie (4.5.2). Used alone, or where the card has no such scheme, it
+ * wants `in` and `name`.
+ *
+ * @throws TypeError for wrong options.
+ */
+export function apiKey(key: SecretSource, options: ApiKeyOptions = {}): SchemeProvider {
+  checkSecret("apiKey", key);
+  const { in: place, name } = options;
+  if (place !== undefined && !["header", "query", "cookie"].includes(place)) {
+    throw new TypeError(`apiKey: found in ${JSON.stringify(place)}, wanted header, query or cookie`);
+  }
+  const serves = ({ apiKeySecurityScheme: scheme }: SecurityScheme) =>
+    scheme !== undefined &&
+    (place === undefined || scheme.location === place) &&
+    (name === undefined || scheme.name.toLowerCase() === name.toLowerCase());
+
+  async function provide(context: CredentialContext): Promise<RequestCredentials | undefined> {
+    const scheme = context.scheme?.scheme.apiKeySecurityScheme ?? onlyApiKey(context, serves);
+    const where = { location: place ?? scheme?.location, name: name ?? scheme?.name };
+    const secret = await secretOf(key, context);
+    if (secret === undefined) return undefined;
+    if (where.location === undefined || where.name === undefined) {
+      const found = "an API key, and no word of where it goes";
+      throw new AuthenticationError(context.origin, { challenge: context.challenge, found });
+    }
+    return placeKey(context, where.location, where.name, secret);
+  }
+  return schemeProvider(provide, "API key", serves);
+}
+
+/** A bearer token: HTTP bearer, and a token of OAuth 2.0 or OpenID Connect that was obtained elsewhere. */
+export function bearer(token: SecretSource): SchemeProvider {
+  checkSecret("bearer", token);
+  return schemeProvider(
+    async (context) => {
+      const secret = await secretOf(token, context);
+      return secret === undefined ? undefined : { headers: { authorization: `Bearer ${secret}` } };
+    },
+    "bearer",
+    (scheme) =>
+      isHttp(scheme, "bearer") || Boolean(scheme.oauth2SecurityScheme ?? scheme.openIdConnectSecurityScheme),
+  );
+}
+
+/**
+ * HTTP basic authentication (RFC 7617), in UTF-8.
+ *
+ * @throws TypeError for a user name with a colon.
+ */
+export function basic({ username, password }: BasicCredentials): SchemeProvider {
+  checkSecret("basic.password", password);
+  if (typeof username !== "string" || username.includes(":")) {
+    throw new TypeError("basic.username: wanted a text without a colon");
+  }
+  return schemeProvider(
+    async (context) => {
+      const secret = await secretOf(password, context);
+      if (secret === undefined) return undefined;
+      const bytes = new TextEncoder().encode(`${username}:${secret}`);
+      return { headers: { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } };
+    },
+    "basic",
+    (scheme) => isHttp(scheme, "basic"),
+  );
+}
+
+/**
+ * Mutual TLS (4.5.6): the certificate is on the connection, which a `fetch` of your own makes; there is nothing to add
+ * to a request. It says that requirements with such a scheme can be met.
+ */
+export function mutualTls(): SchemeProvider {
+  return schemeProvider(
+    async () => ({ headers: {} }),
+    "mutual TLS",
+    (scheme) => scheme.mtlsSecurityScheme !== undefined,
+  );
+}
+
+/** A provider that says what it can serve. */
+function schemeProvider(
+  provide: CredentialProvider,
+  label: string,
+  serves: (scheme: SecurityScheme) => boolean,
+): SchemeProvider {
+  return Object.freeze(Object.assign((context: CredentialContext) => provide(context), { label, serves }));
+}
+
+function isHttp({ httpAuthSecurityScheme }: SecurityScheme, name: string): boolean {
+  return httpAuthSecurityScheme?.scheme.toLowerCase() === name;
+}
+
+/** The one scheme of the card that the key fits, for a provider that is used alone. */
+function onlyApiKey(
+  { requirements }: CredentialContext,
+  serves: (scheme: SecurityScheme) => boolean,
+): APIKeySecurityScheme | undefined {
+  const fitting = Object.values(requirements.schemes).filter(serves);
+  return fitting.length === 1 ? fitting[0]?.apiKeySecurityScheme : undefined;
+}
+
+/** Headers that frame a request: a card that puts a key there wants something else than a key. */
+const framing = /^(?:host|connection|transfer-encoding|te|trailer|upgrade|expect|content-.*|a2a-.*)$/i;
+
+function placeKey(
+  context: CredentialContext,
+  location: string,
+  name: string,
+  secret: string,
+): RequestCredentials {
+  // A card could name anything here: what would break out of a header or a cookie is no name.
+  const isToken = /^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(name) && !framing.test(name);
+  if (location === "query" && name !== "" && name.length <= 200) return { query: { [name]: secret } };
+  if (location === "header" && isToken) return { headers: { [name.toLowerCase()]: secret } };
+  if (location === "cookie" && isToken && !/[\s;,"\\]/.test(secret)) {
+    return { headers: { cookie: `${name}=${secret}` } };
+  }
+  const found = `an API key for ${JSON.stringify(location.slice(0, 50))}, where it can't be put`;
+  throw new AuthenticationError(context.origin, { challenge: context.challenge, found });
+}
+
+async function secretOf(source: SecretSource, context: CredentialContext): Promise<string | undefined> {
+  const secret = typeof source === "string" ? source : await source(context);
+  if (secret === undefined || (typeof secret === "string" && secret !== "")) return secret;
+  throw new TypeError("the function gave no secret, wanted a text or undefined");
+}
+
+function checkSecret(option: string, source: SecretSource): void {
+  if (typeof source === "function" || (typeof source === "string" && source !== "")) return;
+  throw new TypeError(`${option}: wanted a text or a function`);
+}

@@ -1,0 +1,91 @@
+import { lookup as systemLookup } from "node:dns/promises";
+import { type AddressKind, isHost, judgeIp } from "../util/address.ts";
+
+/** One address that a name resolved to. */
+export interface ResolvedAddress {
+  /** `"203.0.113.7"`, `"2001:db8::7"`. */
+  readonly address: string;
+  /** 4 or 6. */
+  readonly family: 4 | 6;
+}
+
+/** Finds all addresses of a name. */
+export type AddressLookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** Options of {@link createNodeFetch}. */
+export interface NodeFetchOptions {
+  /**
+   * Whether loopback and private addresses may be reached. Link-local ones are not opened by this: name the host in
+   * `allowHosts`. @default false
+   */
+  readonly allowPrivate?: boolean;
+  /** Hosts that may resolve to any address, as a URL writes them: `"agent.corp"`, `"127.0.0.1"`, `"[::1]"`. @default none */
+  readonly allowHosts?: readonly string[];
+  /** Finds the addresses of a name, once for each connection. @default the system's resolver */
+  readonly lookup?: AddressLookup;
+  /** Certificates: authorities to trust in place of the system's, and the client's own for mutual TLS; all as PEM. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+}
+
+/** Judges where a connection is about to go. */
+export interface AddressGate {
+  /** What speaks against a literal address, which nobody looks up. */
+  judgeLiteral(address: string): string | undefined;
+  /**
+   * Looks a name up and judges all that it finds: one bad address among good ones is a trick and refuses them all.
+   *
+   * @throws what the lookup throws.
+   */
+  resolve(hostname: string): Promise<ResolvedName>;
+}
+
+/** What became of a name: the addresses that may be connected to, or what speaks against it. */
+export type ResolvedName =
+  | { readonly ok: true; readonly addresses: readonly ResolvedAddress[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** Addresses taken of one name. */
+const maxAddresses = 32;
+
+const system: AddressLookup = async (hostname) =>
+  (await systemLookup(hostname, { all: true, verbatim: true })).map(({ address, family }) => ({
+    address,
+    family: family === 6 ? 6 : 4,
+  }));
+
+/**
+ * Makes the gate in front of every connection.
+ *
+ * @throws TypeError naming the option for a wrong option.
+ */
+export function createAddressGate(options: NodeFetchOptions): AddressGate {
+  const { allowPrivate = false, allowHosts = [], lookup = system } = options;
+  if (typeof allowPrivate !== "boolean") throw new TypeError("allowPrivate: wanted true or false");
+  if (typeof lookup !== "function") throw new TypeError("lookup: wanted a function");
+  const wrong = Array.isArray(allowHosts) ? allowHosts.find((host) => !isHost(host)) : "no list";
+  if (wrong !== undefined) {
+    throw new TypeError(`allowHosts: found ${JSON.stringify(wrong)}, wanted hosts like "agent.corp"`);
+  }
+  const isAllowed = (kind: AddressKind) =>
+    kind === "public" || (allowPrivate && (kind === "loopback" || kind === "private"));
+  const isNamed = (host: string) => allowHosts.includes(host.replace(/\.$/, "").toLowerCase());
+
+  return {
+    judgeLiteral(address) {
+      const kind = judgeIp(address);
+      const host = address.includes(":") ? `[${address}]` : address;
+      return isAllowed(kind) || isNamed(host) ? undefined : problemOf(kind);
+    },
+    async resolve(hostname) {
+      const found = (await lookup(hostname)).slice(0, maxAddresses);
+      const bad = found.map(({ address }) => judgeIp(address)).find((kind) => !isAllowed(kind));
+      if (bad !== undefined && !isNamed(hostname)) return { ok: false, problem: problemOf(bad) };
+      return { ok: true, addresses: found };
+    },
+  };
+}
+
+/** The address itself is not told: what names resolve to inside a network is nobody's business outside. */
+function problemOf(kind: AddressKind): string {
+  return `found a ${kind} address behind it, wanted one on the open internet, or the host in allowHosts of createNodeFetch`;
+}

@@ -1,0 +1,110 @@
+import * as oauth from "oauth4webapi";
+import { TokenRequestError } from "../errors/credentials.ts";
+import type { CredentialContext } from "../model/credentials.ts";
+import type { OAuthFlow } from "../model/security.ts";
+import { own } from "../util/freeze.ts";
+import { toTokenError } from "./failure.ts";
+import type { OAuthOptions } from "./options.ts";
+import { isLoopback, requireSecure, type TokenFetch } from "./transport.ts";
+
+/** Endpoints that were given beside `tokenUrl`. */
+export interface GivenEndpoints {
+  readonly authorizationUrl?: string | undefined;
+  readonly deviceAuthorizationUrl?: string | undefined;
+}
+
+/** An authorization server, before anybody asked it anything. */
+export interface ServerChoice {
+  /** Names it in the keys of tokens. */
+  readonly key: string;
+  /** Its metadata, given or read. */
+  readonly load: (send: TokenFetch) => Promise<oauth.AuthorizationServer>;
+}
+
+const oidcPath = "/.well-known/openid-configuration";
+
+/**
+ * Which server a token comes from. The caller's options decide; only where they name none, and only at an origin that
+ * they allow, do the URLs of the card count.
+ *
+ * @throws TokenRequestError for URLs of a card at an origin that the caller did not allow.
+ */
+export function chooseServer(
+  options: OAuthOptions & GivenEndpoints,
+  flow: string,
+  { scheme, origin }: CredentialContext,
+): ServerChoice {
+  const { issuer, tokenUrl, discovery, trustCardUrlsAt = [] } = options;
+  if (tokenUrl !== undefined) return given({ ...options, tokenUrl }, issuer);
+  if (issuer !== undefined) return discovered(issuer, discovery);
+  const flows = scheme?.scheme.oauth2SecurityScheme?.flows ?? {};
+  const named = own(flows, flow);
+  const oidcUrl = scheme?.scheme.openIdConnectSecurityScheme?.openIdConnectUrl;
+  const urls = named ? urlsOf(named) : oidcUrl === undefined ? [] : [oidcUrl];
+  const stray = urls.find((url) => !URL.canParse(url) || !trustCardUrlsAt.includes(new URL(url).origin));
+  if (stray !== undefined) {
+    const message = `found on the agent card, wanted a URL at ${trustCardUrlsAt.join(" or ")}`;
+    throw new TokenRequestError(stray, { reason: "origin", message });
+  }
+  if (named?.tokenUrl !== undefined) return given({ ...named, tokenUrl: named.tokenUrl }, undefined);
+  if (oidcUrl?.endsWith(oidcPath)) return discovered(oidcUrl.slice(0, -oidcPath.length), "oidc");
+  const message = `found no URL for the flow ${flow} on the agent card, wanted one`;
+  throw new TokenRequestError(origin, { reason: "discovery", message });
+}
+
+function urlsOf({ tokenUrl, authorizationUrl, deviceAuthorizationUrl }: OAuthFlow): readonly string[] {
+  return [tokenUrl, authorizationUrl, deviceAuthorizationUrl].filter((url) => url !== undefined);
+}
+
+function given(
+  { tokenUrl, authorizationUrl, deviceAuthorizationUrl }: GivenEndpoints & { readonly tokenUrl: string },
+  issuer: string | undefined,
+): ServerChoice {
+  const server = {
+    issuer: issuer ?? new URL(tokenUrl).origin,
+    token_endpoint: tokenUrl,
+    ...(authorizationUrl === undefined ? {} : { authorization_endpoint: authorizationUrl }),
+    ...(deviceAuthorizationUrl === undefined
+      ? {}
+      : { device_authorization_endpoint: deviceAuthorizationUrl }),
+  };
+  return { key: JSON.stringify(["given", server]), load: async () => checked(server, server.issuer) };
+}
+
+function discovered(issuer: string, discovery: OAuthOptions["discovery"]): ServerChoice {
+  return {
+    key: JSON.stringify(["issuer", new URL(issuer).href]),
+    async load(send) {
+      requireSecure(issuer);
+      const url = new URL(issuer);
+      try {
+        const ask = (algorithm: "oauth2" | "oidc") =>
+          oauth.discoveryRequest(url, {
+            algorithm,
+            [oauth.customFetch]: send,
+            [oauth.allowInsecureRequests]: true,
+          });
+        const first = await ask(discovery ?? "oauth2");
+        const isElsewhere = discovery === undefined && first.status === 404;
+        const response = isElsewhere ? await ask("oidc") : first;
+        return checked(await oauth.processDiscoveryResponse(url, response), issuer);
+      } catch (error) {
+        throw toTokenError(issuer, error, { secrets: [], reason: "discovery" });
+      }
+    },
+  };
+}
+
+/** Metadata may name any URL: none may be less safe than the issuer itself, nor lead from outside to this machine. */
+function checked(server: oauth.AuthorizationServer, issuer: string): oauth.AuthorizationServer {
+  const isLocal = isLoopback(new URL(issuer));
+  const { token_endpoint, authorization_endpoint, device_authorization_endpoint } = server;
+  for (const url of [token_endpoint, authorization_endpoint, device_authorization_endpoint]) {
+    if (url === undefined) continue;
+    requireSecure(url);
+    if (isLocal || !isLoopback(new URL(url))) continue;
+    const message = `found a loopback URL in what ${new URL(issuer).origin} says of itself`;
+    throw new TokenRequestError(url, { reason: "insecure-url", message });
+  }
+  return server;
+}
