@@ -255,6 +255,7 @@ export type {
   TaskPushNotificationConfigRequest,
 } from "./model/requests.ts";
 export type { CardRequirements, RequirementName, UnmetRequirement } from "./model/requirements.ts";
+export type { RetryOptions, RetryRefusal, RetryReport } from "./model/retry.ts";
 export type { JsonObject } from "./model/schema.ts";
 export type {
   APIKeySecurityScheme,

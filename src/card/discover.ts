@@ -2,7 +2,8 @@ import { type CardAttempt, CardAuthError, CardNotFoundError, CardUnreachableErro
 import { ConnectionError, TimeoutError } from "../errors/transport.ts";
 import type { Deviation } from "../model/deviation.ts";
 import { defined } from "../util/freeze.ts";
-import { attemptOf, type CardAnswer, type CardReader, type CardValidators } from "./read.ts";
+import type { CardAnswer, CardValidators } from "./answer.ts";
+import { attemptOf, type CardReader } from "./read.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "./snapshot.ts";
 import type { CardVerifier } from "./verifier.ts";
 

@@ -13,39 +13,17 @@ import { discardBody, readBytes } from "../wire/body.ts";
 import type { HttpExchange, HttpResponse } from "../wire/http.ts";
 import type { Limits, Timeouts } from "../wire/limits.ts";
 import { protocolVersion } from "../wire/version.ts";
+import type { CardAnswer, CardValidators } from "./answer.ts";
 import { boundedAuthorizer, type CardAuthorizer, type CardCredentials, noCredentials } from "./authorizer.ts";
 import { refuseEcho, secretsOfRead } from "./echo.ts";
 import { freshForMs } from "./freshness.ts";
 import type { CardGate } from "./gate.ts";
 
-/** What a conditional read is made with, and what a full read brings. */
-export interface CardValidators {
-  /** `ETag`. */
-  readonly etag?: string;
-  /** `Last-Modified`. */
-  readonly lastModified?: string;
-}
-
-/** What one read of a card URL brought. */
-export type CardAnswer =
-  | {
-      readonly kind: "card";
-      readonly bytes: Uint8Array;
-      readonly validators: CardValidators;
-      readonly mediaType: string;
-      readonly ageSeconds?: number;
-      /** For how long the answer may be used without asking, by RFC 9111, in milliseconds. */
-      readonly freshForMs: number;
-    }
-  | {
-      readonly kind: "not-modified";
-      readonly validators: CardValidators;
-      readonly ageSeconds?: number;
-      /** For how long, from now on. */
-      readonly freshForMs: number;
-    }
-  /** 404, 405 or 410: nothing there. */
-  | { readonly kind: "absent"; readonly status: number };
+/** Carries out a read, and again where that helps within its budget of time. */
+export type CardRetry = <T>(
+  read: { url: string; signal: AbortSignal; deadlineMs: number },
+  attempt: () => Promise<T>,
+) => Promise<T>;
 
 /** What card reads are made with. */
 export interface CardReaderOptions {
@@ -55,6 +33,8 @@ export interface CardReaderOptions {
   readonly timeouts: Timeouts;
   /** Budget of one whole read, redirects and credentials included, in milliseconds. */
   readonly totalMs: number;
+  /** Tries a read again, where a failure may pass within what is left of the budget. @default it is tried once */
+  readonly retry?: CardRetry;
   /** Which card URLs asked to be left alone. */
   readonly gate: CardGate;
   /** On whose behalf. */
@@ -90,7 +70,8 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     scope.deadline(options.totalMs, () => new TimeoutError(asked.url, "total", options.totalMs));
     const request = { ...asked, signal: scope.signal };
     try {
-      const answer = await readWithin(request, authorize);
+      const { retry = (_read, attempt) => attempt(), totalMs: deadlineMs } = options;
+      const answer = await retry({ ...request, deadlineMs }, () => readWithin(request, authorize));
       options.gate.clear(keyOf(asked.url));
       return answer;
     } catch (error) {

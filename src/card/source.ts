@@ -1,8 +1,9 @@
 import { CardInvalidError, type CardSignatureError, CardUnreachableError } from "../errors/card.ts";
 import { type Clock, elapsedMs, type Instant, isoTime, readInstant } from "../util/clock.ts";
+import type { CardValidators } from "./answer.ts";
 import { createFlights, type FlightKind } from "./flight.ts";
 import { type CardHistory, createCardHistory } from "./history.ts";
-import type { CardReader, CardValidators } from "./read.ts";
+import type { CardReader } from "./read.ts";
 import { isTransient } from "./signature.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "./snapshot.ts";
 import { type CardVerifier, signatureFailure } from "./verifier.ts";

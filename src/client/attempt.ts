@@ -6,14 +6,16 @@ import { CredentialOriginError } from "../errors/auth.ts";
 import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
 import type { RequestCredentials } from "../model/credentials.ts";
-import { type OperationName, operationFacts } from "../model/operations.ts";
+import type { OperationName } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import type { Instant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialsFor, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
+import { isRepeatable } from "./retryable.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
 import { strikeDeviations, strikeError } from "./strike.ts";
 
@@ -22,15 +24,31 @@ export interface Attempt<T> {
   /** Carries it out over the binding. */
   readonly exchange: (wire: BindingCall) => Promise<T>;
   readonly signal: AbortSignal;
+  /** When the call began, whose budget of time all of its attempts share. */
+  readonly since: Instant;
   /** `WWW-Authenticate` of the refusal that this attempt answers. */
   readonly challenge?: string;
+}
+
+/** The wire step of a call: {@link attemptOnce}, and again where that does no harm. */
+export function attemptCall<O extends OperationName, T>(
+  session: Session,
+  call: Call<O>,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const { operation, request, holder } = call;
+  const { signal, since } = attempt;
+  const isSafe = isRepeatable(operation, request);
+  const { url } = holder.pin.interface;
+  const job = { operation, url, signal, since, isRepeatable: isSafe, deadlineMs: budgetOf(session, call) };
+  return session.retry(job, () => attemptOnce(session, call, attempt));
 }
 
 /**
  * One exchange at the pinned interface. Where the connection fails, the next interface of the same card is tried: for a
  * call that may be repeated, or one that provably never left.
  */
-export async function attemptCall<O extends OperationName, T>(
+async function attemptOnce<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   attempt: Attempt<T>,
@@ -51,13 +69,13 @@ async function failOver<O extends OperationName, T>(
 ): Promise<T> {
   const { observer } = session;
   let { error } = failed;
-  if (!isPassable(error, call.operation)) throw error;
+  if (!isPassable(error, call)) throw error;
   const first = structureOf(failed.first);
   const others = usableInterfaces(publicCard(call.holder.pin), choiceOptionsOf(session))
     .filter((other) => structureOf(other) !== first)
     .slice(0, maxOthers);
   for (const other of others) {
-    if (!isPassable(error, call.operation) || attempt.signal.aborted) break;
+    if (!isPassable(error, call) || attempt.signal.aborted) break;
     observer.emit("retry", { operation: call.operation, code: error.code, with: "interface" });
     try {
       return await attemptAt(session, call, attempt, other);
@@ -78,8 +96,9 @@ function structureOf(entry: AgentInterface): string {
 }
 
 /** Whether a failed exchange may be carried out somewhere else. */
-function isPassable(error: unknown, operation: OperationName): error is ConnectionError {
-  return error instanceof ConnectionError && (error.neverSent || operationFacts[operation].repeatable);
+function isPassable<O extends OperationName>(error: unknown, call: Call<O>): error is ConnectionError {
+  if (!(error instanceof ConnectionError)) return false;
+  return error.neverSent || isRepeatable(call.operation, call.request);
 }
 
 /** One exchange at one interface, with the headers that the call goes out with. */

@@ -1,6 +1,6 @@
 import type { CardAuthorizer } from "../card/authorizer.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
-import { type CardGate, createCardGate } from "../card/gate.ts";
+import { createCardGate } from "../card/gate.ts";
 import { type CardReader, createCardReader } from "../card/read.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
@@ -11,17 +11,19 @@ import { cardKeyOf } from "../ledger/card-key.ts";
 import type { AgentCard } from "../model/card.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { createScope } from "../util/abort.ts";
-import { type Clock, readInstant } from "../util/clock.ts";
+import { readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
-import { createHttp, type FetchLike, type HttpExchange } from "../wire/http.ts";
+import { createHttp, type HttpExchange } from "../wire/http.ts";
 import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialsFor } from "./credentials.ts";
-import { createObserver } from "./observer.ts";
+import { createObserver, type Observer } from "./observer.ts";
 import { type ClientOptions, defaultReadMs } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
+import { createRetrier, type Retrier } from "./retry.ts";
+import { createRetryBudget, sharedByRoute } from "./retry-budget.ts";
 import type { Session } from "./session.ts";
 import { createTrustBook } from "./trust.ts";
 
@@ -53,7 +55,16 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
     const { clock, limits } = resolved;
     const bindings = createBindings({ http, clock, limits }, resolved);
     const verifier = await createCardVerifier(resolved.signatures, { http, clock, limits });
-    const found = await findCard(source, resolved, { http, verifier }, scope.signal);
+    let observer: Observer | undefined;
+    const retry = createRetrier({
+      options: resolved.retries,
+      budget: retryBudgetOf(resolved),
+      clock,
+      random: resolved.random ?? Math.random,
+      emit: (event) => observer?.emit("retry", event),
+    });
+    const found = await findCard(source, resolved, { http, retry, verifier, signal: scope.signal });
+    observer = createObserver(clock, found.source.url);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const session: Session = {
       options: resolved,
@@ -64,7 +75,8 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
       ledger,
       clock: resolved.clock,
       credentials: found.credentials,
-      observer: createObserver(resolved.clock, found.source.url),
+      observer,
+      retry,
       trust: createTrustBook(ledger, resolved.clock),
       closed: closing.signal,
       lastReading: {
@@ -105,8 +117,11 @@ interface FoundCard {
 async function findCard(
   input: CardSourceInput,
   options: ResolvedOptions,
-  { http, verifier }: { readonly http: HttpExchange; readonly verifier: CardVerifier },
-  signal: AbortSignal,
+  {
+    signal,
+    verifier,
+    ...network
+  }: Network & { readonly verifier: CardVerifier; readonly signal: AbortSignal },
 ): Promise<FoundCard> {
   const { clock, limits, revalidateAt, fullCheckEveryMs } = options;
   const maxDepth = limits.cardDepth;
@@ -123,7 +138,7 @@ async function findCard(
     const snapshot = await verified(snapshotInput(where.card, maxDepth), verifier, signal);
     return { source: createStaticCardSource(snapshot, clock, untilMs), credentials };
   }
-  const read = cardReader(options, http, credentials);
+  const read = cardReader(options, network, credentials);
   const shared = { read, clock, maxDepth, verifier, fullCheckEveryMs };
   if ("card" in where) {
     const snapshot = await verified(snapshotInput(where.card, maxDepth, url), verifier, signal);
@@ -179,7 +194,17 @@ function snapshotInput(card: JsonObject | Uint8Array, maxDepth: number, url?: st
   return snapshotCard(bytes, { url, maxDepth });
 }
 
-function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: CredentialScope): CardReader {
+/** How cards are read. */
+interface Network {
+  readonly http: HttpExchange;
+  readonly retry: Retrier;
+}
+
+function cardReader(
+  options: ResolvedOptions,
+  { http, retry }: Network,
+  credentials: CredentialScope,
+): CardReader {
   const { clock, limits, timeouts } = options;
   const authorize: CardAuthorizer = async ({ url, challenge, refused, signal }) => {
     const given = await credentialsFor(credentials, {
@@ -197,6 +222,8 @@ function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: C
     limits,
     timeouts,
     totalMs: timeouts.totalMs ?? defaultReadMs,
+    retry: (read, attempt) =>
+      retry({ ...read, operation: "card", isRepeatable: true, since: readInstant(clock) }, attempt),
     gate: gateOf(options),
     principal: options.principal,
     headers: options.headers,
@@ -205,13 +232,6 @@ function cardReader(options: ResolvedOptions, http: HttpExchange, credentials: C
   });
 }
 
-/** One gate for each way to the network: what a server asked of one client it asked of all that come the same way. */
-const gates = new WeakMap<FetchLike, WeakMap<Clock, CardGate>>();
-
-function gateOf({ fetch, clock }: ResolvedOptions): CardGate {
-  const byClock = gates.get(fetch) ?? new WeakMap<Clock, CardGate>();
-  gates.set(fetch, byClock);
-  const gate = byClock.get(clock) ?? createCardGate(clock);
-  byClock.set(clock, gate);
-  return gate;
-}
+/** What a server asked of one client it asked of all that come the same way. */
+const gateOf = sharedByRoute(createCardGate);
+const retryBudgetOf = sharedByRoute(createRetryBudget);

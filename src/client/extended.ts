@@ -6,6 +6,7 @@ import { CapabilityMissingError } from "../errors/lease.ts";
 import { MalformedResponseError, TimeoutError } from "../errors/transport.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import { createScope } from "../util/abort.ts";
+import { readInstant } from "../util/clock.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { attemptCall } from "./attempt.ts";
 import { budgetOf, type Call, type CallOptions } from "./call.ts";
@@ -73,6 +74,7 @@ export async function readExtended(
     const answer = await attemptCall(session, call, {
       exchange: (wire) => session.bindings.of(wire.interface).call("GetExtendedAgentCard", {}, wire),
       signal: scope.signal,
+      since: readInstant(session.clock),
     });
     const json = answer.wire;
     if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);

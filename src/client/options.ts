@@ -8,6 +8,7 @@ import type { CardComparison } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { Posture } from "../model/posture.ts";
 import type { CardRequirements } from "../model/requirements.ts";
+import type { RetryOptions } from "../model/retry.ts";
 import type { Clock } from "../util/clock.ts";
 import type { FetchLike } from "../wire/http.ts";
 import type { Limits } from "../wire/limits.ts";
@@ -110,6 +111,11 @@ export interface ClientOptions {
   readonly fullCheckEveryMs?: number;
   /** How long `cancel()` waits to see the task canceled. @default 30 000 */
   readonly cancelConfirmMs?: number;
+  /**
+   * How what may be said twice is tried again after a failure that passes: reads of the card and of tasks, the opening
+   * of a subscription, cancellations. A send only ever goes again when it provably never left. `false` turns it off.
+   */
+  readonly retries?: RetryOptions | false;
   /** Headers on every request to the card's origin and the allowed ones, card reads included. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Budgets of time. */

@@ -5,7 +5,8 @@ import { CardDriftError } from "../errors/lease.ts";
 import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import { createScope, type Scope, withSignal } from "../util/abort.ts";
-import { attemptCall } from "./attempt.ts";
+import { readInstant } from "../util/clock.ts";
+import { type Attempt, attemptCall } from "./attempt.ts";
 import { budgetOf, type Call, checkOf, isCallersAbort, scopeOf } from "./call.ts";
 import { checkLease, forcedCheck, requirePinned } from "./check.ts";
 import { canRefresh } from "./credentials.ts";
@@ -57,6 +58,7 @@ export async function pass<O extends OperationName, T>(
   scope: Scope,
   carryOut: (wire: BindingCall) => Promise<T>,
 ): Promise<{ answer: T; intent: Intent | undefined }> {
+  const since = readInstant(session.clock);
   const trip = { hasLeft: false };
   const exchange = async (wire: BindingCall) => {
     trip.hasLeft = true;
@@ -77,13 +79,15 @@ export async function pass<O extends OperationName, T>(
   if (check === "before" && !isChecked) await checkCall(session, call, "before", scope.signal);
   await call.prepare?.();
   const intent = call.message ? await openIntent(session, call.message, holder, requirements) : undefined;
-  const attempt = () => attemptCall(session, call, { exchange, signal: scope.signal });
+  const attempt = () => attemptCall(session, call, { exchange, signal: scope.signal, since });
   try {
     const answer =
-      check === "alongside" && !isChecked ? await alongside(session, call, scope, exchange) : await attempt();
+      check === "alongside" && !isChecked
+        ? await alongside(session, call, scope, { exchange, since })
+        : await attempt();
     return { answer, intent };
   } catch (error) {
-    return { answer: await recover(session, call, scope, { error, exchange, intent, trip }), intent };
+    return { answer: await recover(session, call, scope, { error, exchange, since, intent, trip }), intent };
   }
 }
 
@@ -92,11 +96,11 @@ async function alongside<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   scope: Scope,
-  exchange: (wire: BindingCall) => Promise<T>,
+  parts: Omit<Attempt<T>, "signal">,
 ): Promise<T> {
   const wire = createScope(session.clock, [scope.signal]);
   const checking = checkCall(session, call, "alongside", scope.signal);
-  const exchanging = attemptCall(session, call, { exchange, signal: wire.signal });
+  const exchanging = attemptCall(session, call, { ...parts, signal: wire.signal });
   exchanging.catch(() => {});
   try {
     await checking;
@@ -141,9 +145,9 @@ async function recover<O extends OperationName, T>(
   session: Session,
   call: Call<O>,
   scope: Scope,
-  failed: Failed & { exchange: (wire: BindingCall) => Promise<T> },
+  failed: Failed & Omit<Attempt<T>, "signal">,
 ): Promise<T> {
-  const { error, exchange, intent, trip } = failed;
+  const { error, exchange, since, intent, trip } = failed;
   const { signal } = scope;
   const outcome = await conclude(session, call, scope, failed);
   if (!(error instanceof AuthenticationError) || !canRefresh(session.credentials)) throw outcome;
@@ -151,7 +155,8 @@ async function recover<O extends OperationName, T>(
   await intent?.reopen();
   session.observer.emit("retry", { operation: call.operation, code: error.code, with: "credentials" });
   try {
-    return await attemptCall(session, call, { exchange, signal, challenge: error.challenge ?? "" });
+    const challenge = error.challenge ?? "";
+    return await attemptCall(session, call, { exchange, signal, since, challenge });
   } catch (again) {
     throw await conclude(session, call, scope, { error: again, intent, trip });
   }

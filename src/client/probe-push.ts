@@ -75,6 +75,7 @@ export function createPushProbe(
     await attemptCall(session, made, {
       exchange: (wire) => session.bindings.of(wire.interface).call(operation, request, wire),
       signal,
+      since: readInstant(session.clock),
     });
   }
 

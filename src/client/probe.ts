@@ -14,7 +14,7 @@ import { createProbeReport } from "../probe/report.ts";
 import { type ProbeAgent, runProbe } from "../probe/run.ts";
 import { check, checkProbe } from "../probe/verdict.ts";
 import { createScope } from "../util/abort.ts";
-import { isoTime } from "../util/clock.ts";
+import { isoTime, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { createUuid } from "../util/uuid.ts";
 import { attemptCall } from "./attempt.ts";
@@ -157,7 +157,7 @@ async function reach(
         };
         const exchange = (wire: BindingCall) =>
           session.bindings.of(wire.interface).open("SendStreamingMessage", call.request, wire);
-        return attemptCall(session, call, { exchange, signal });
+        return attemptCall(session, call, { exchange, signal, since: readInstant(session.clock) });
       }),
     send: () =>
       send(async () => {
@@ -167,13 +167,15 @@ async function reach(
         };
         const exchange = (wire: BindingCall) =>
           session.bindings.of(wire.interface).call("SendMessage", call.request, wire);
-        return (await attemptCall(session, call, { exchange, signal })).value;
+        return (await attemptCall(session, call, { exchange, signal, since: readInstant(session.clock) }))
+          .value;
       }),
     async get(id) {
       const call = callOf("GetTask", { id });
       const exchange = (wire: BindingCall) =>
         session.bindings.of(wire.interface).call("GetTask", call.request, wire);
-      return (await attemptCall(session, call, { exchange, signal })).value;
+      return (await attemptCall(session, call, { exchange, signal, since: readInstant(session.clock) }))
+        .value;
     },
   };
 }

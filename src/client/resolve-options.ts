@@ -4,7 +4,9 @@ import { createMemoryLedger } from "../ledger/memory.ts";
 import type { AuthRequiredHook } from "../model/auth-required.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { RetryOptions } from "../model/retry.ts";
 import { systemClock } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
 import {
@@ -33,6 +35,7 @@ export interface ResolvedOptions
       | "timeouts"
       | "limits"
       | "random"
+      | "retries"
     >
   > {
   readonly signatures: ResolvedSignatureOptions;
@@ -43,8 +46,16 @@ export interface ResolvedOptions
   readonly expectedDigest: string | undefined;
   readonly timeouts: Required<Omit<TimeoutOptions, "totalMs">> & { readonly totalMs: number | undefined };
   readonly limits: Limits;
+  readonly retries: Required<RetryOptions> | undefined;
   readonly random: (() => number) | undefined;
 }
+
+const defaultRetries: Required<RetryOptions> = Object.freeze({
+  maxAttempts: 3,
+  firstMs: 250,
+  longestMs: 5_000,
+  budget: 10,
+});
 
 /**
  * Checks the options once, at the door, and puts the defaults in.
@@ -55,6 +66,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   checkNumbers([
     ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
     ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
+    ...Object.entries(given.retries || {}).map(([name, value]) => [`retries.${name}`, value] as const),
     ["fullCheckEveryMs", given.fullCheckEveryMs],
     ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
     ["staleIfErrorMs", given.staleIfErrorMs],
@@ -116,6 +128,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     immutable: given.immutable ?? false,
     fullCheckEveryMs: given.fullCheckEveryMs ?? 60_000,
     cancelConfirmMs: given.cancelConfirmMs ?? 30_000,
+    retries: given.retries === false ? undefined : { ...defaultRetries, ...defined(given.retries ?? {}) },
     headers: checkHeaders("headers", given.headers ?? {}),
     timeouts: Object.freeze({
       firstByteMs: given.timeouts?.firstByteMs ?? 30_000,

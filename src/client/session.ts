@@ -16,6 +16,7 @@ import type { Bindings } from "./bindings.ts";
 import type { CredentialScope } from "./credentials.ts";
 import type { Observer } from "./observer.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
+import type { Retrier } from "./retry.ts";
 import type { TrustBook } from "./trust.ts";
 
 /** What all calls of one client share. */
@@ -31,6 +32,8 @@ export interface Session {
   readonly clock: Clock;
   readonly credentials: CredentialScope;
   readonly observer: Observer;
+  /** Tries a step over the wire again, where that does no harm. */
+  readonly retry: Retrier;
   /** What the agent has earned with its behaviour. */
   readonly trust: TrustBook;
   /** Aborted when the client is closed. */

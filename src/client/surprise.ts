@@ -10,6 +10,7 @@ import {
   MethodNotFoundError,
   PushNotificationNotSupportedError,
   TaskNotFoundError,
+  UnknownProtocolError,
   UnsupportedOperationError,
   VersionNotSupportedError,
 } from "../errors/protocol.ts";
@@ -85,5 +86,8 @@ export function isUnknownOutcome(error: unknown): boolean {
   if (error instanceof HttpStatusError)
     return error.status === 408 || error.status >= 500 || error.status < 400;
   if (error instanceof InvalidAgentResponseError) return true;
+  // A code that nobody knows decides nothing beside the status that it came with.
+  if (error instanceof UnknownProtocolError)
+    return error.httpStatus === 408 || (error.httpStatus ?? 0) >= 500;
   return ambiguous.some((type) => error instanceof type);
 }

@@ -1,3 +1,4 @@
+import type { RetryRefusal, RetryReport } from "../model/retry.ts";
 import { cut, redactJson, redactText } from "../util/redact.ts";
 
 /** Whether, and after what, the same call makes sense again. */
@@ -58,6 +59,8 @@ export abstract class A2ALeaseError extends Error {
   readonly nextStep: NextStep;
   /** How long the remote side asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** How often the call was tried, and why not once more; there where that was a question. */
+  readonly retries?: RetryReport;
 
   constructor(message: string, advice: ErrorAdvice) {
     super(
@@ -86,6 +89,13 @@ export abstract class A2ALeaseError extends Error {
     return Object.prototype.isPrototypeOf.call(this.prototype as object, value);
   }
   // biome-ignore-end lint/complexity/noThisInStatic: as above
+}
+
+/** Says on an error how often the call was tried, and why not once more. A definite failure at once needs no saying. */
+export function noteRetries(error: A2ALeaseError, attemptCount: number, refused: RetryRefusal): void {
+  if (refused === "definite" && attemptCount === 1) return;
+  const retries: RetryReport = Object.freeze({ attemptCount, refused });
+  Object.assign(error, { retries });
 }
 
 /** Whether a value is an error of this library, of whichever copy. */

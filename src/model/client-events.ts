@@ -60,12 +60,14 @@ export interface DeviationEvent extends ClientEvent {
 
 /** A request leaves once more, which is always safe where it is done. */
 export interface RetryEvent extends ClientEvent {
-  /** The operation. */
-  readonly operation: OperationName;
+  /** The operation; `"card"` for a read of the card. */
+  readonly operation: OperationName | "card";
   /** Code of the error that led to it. */
   readonly code: string;
-  /** What is different now: other credentials, or another interface of the card. */
-  readonly with: "credentials" | "interface";
+  /** What is different now: other credentials, another interface of the card, or only the time. */
+  readonly with: "credentials" | "interface" | "time";
+  /** How long it waits before it leaves, in milliseconds; there where the time is what is different. */
+  readonly waitMs?: number;
 }
 
 /** Credentials were chosen by what the card asks for; told for each request, before it leaves. */
