@@ -35,6 +35,7 @@ export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
 export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
+export type { Recovery } from "./client/outbox.ts";
 export { bytesOf, dataPart, filePart, type PartsText, textOf, textPart } from "./client/parts.ts";
 export type { ProbeOptions } from "./client/probe.ts";
 export type { ProbeReceiver } from "./client/probe-push.ts";
@@ -242,6 +243,7 @@ export type {
   LedgerRecord,
   TaskRecord,
 } from "./model/record.ts";
+export type { OpenIntents, OpenIntentsQuery, RecoveryGap } from "./model/recovery.ts";
 export type {
   CancelTaskRequest,
   GetExtendedAgentCardRequest,

@@ -38,7 +38,7 @@ export function attemptCall<O extends OperationName, T>(
 ): Promise<T> {
   const { operation, request, holder } = call;
   const { signal, since } = attempt;
-  const isSafe = isRepeatable(operation, request);
+  const isSafe = call.isOnce !== true && isRepeatable(operation, request);
   const { url } = holder.pin.interface;
   const job = { operation, url, signal, since, isRepeatable: isSafe, deadlineMs: budgetOf(session, call) };
   return session.retry(job, () => attemptOnce(session, call, attempt));

@@ -40,6 +40,8 @@ export interface Call<O extends OperationName> {
   readonly isUnleased?: boolean;
   /** Whether something else than a changed card explains an error: the task's own end does, say. */
   readonly explains?: (error: unknown) => Promise<boolean>;
+  /** Whether it is made once, come what may: a look that is a second thought already. */
+  readonly isOnce?: boolean;
   /** Whether the card was checked for this call a moment ago. */
   readonly isChecked?: boolean;
 }

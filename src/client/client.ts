@@ -17,7 +17,7 @@ import type { CallOptions } from "./call.ts";
 import { cancelTask } from "./cancel.ts";
 import { type DelegateOptions, type DelegateOutcome, delegate } from "./delegate.ts";
 import { TaskDesk } from "./desk.ts";
-import { type EntryContext, findEntry, findSender, findToLeave } from "./entry.ts";
+import { type EntryContext, findEntry, findSender, findToLeave, type Sender } from "./entry.ts";
 import { adoptExtended } from "./extended.ts";
 import type { SendReply, TaskHandle, TaskStream } from "./handle.ts";
 import type { Holder } from "./holder.ts";
@@ -27,11 +27,11 @@ import type { Listener } from "./observer.ts";
 import { effectiveCard } from "./pinned.ts";
 import { createPlan } from "./plan.ts";
 import { type ProbeOptions, probeAgent } from "./probe.ts";
-import { PushClient } from "./push-client.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
+import { RecoveringClient } from "./recovering.ts";
 import { pinLiveCard } from "./renegotiate.ts";
 import { revalidatePlan } from "./revalidate.ts";
-import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
+import { sendMessage, sendStreamingMessage } from "./send.ts";
 import { type AgentTrust, cardDeviationsOf, leaseOf, type Session, trustIn } from "./session.ts";
 import type { RenegotiateOptions } from "./task-options.ts";
 import type { TaskPage } from "./task-page.ts";
@@ -41,7 +41,7 @@ import { type WatchOptions, watchCard } from "./watch.ts";
  * A client of one agent. It holds a plan: a pin of the card that was read when the client was made. Every new task is
  * checked against the plan and its handle inherits the pin; another card is only ever adopted by `renegotiate`.
  */
-export class A2AClient extends PushClient implements AsyncDisposable {
+export class A2AClient extends RecoveringClient implements AsyncDisposable {
   readonly #session: Session;
   readonly #desk: TaskDesk;
   readonly #closing: AbortController;
@@ -54,11 +54,8 @@ export class A2AClient extends PushClient implements AsyncDisposable {
     this.#session = session;
     this.#closing = closing;
     this.#plan = this.#planOn(pin, session.options.requires);
-    const actions = createHandleActions(
-      session,
-      () => this.#desk,
-      (input, options) => this.sendMessage(input, options),
-    );
+    const send = (input: MessageInput, options?: SendOptions) => this.sendMessage(input, options);
+    const actions = createHandleActions(session, () => this.#desk, send);
     this.#desk = new TaskDesk(session, actions);
     this.#context = { session, desk: this.#desk, plan: () => this.#plan };
   }
@@ -127,7 +124,8 @@ export class A2AClient extends PushClient implements AsyncDisposable {
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
     const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);
-    await getTask(this.#session, entry, { ...options, ...request }, isChecked);
+    const { id: _task, ...more } = request;
+    await getTask(this.#session, entry, { ...options, ...more }, isChecked);
     return entry.handle;
   }
 
@@ -151,7 +149,8 @@ export class A2AClient extends PushClient implements AsyncDisposable {
   /** Cancels a task (3.1.5) and waits until it is seen to be canceled. Throws as `TaskHandle.cancel` does. */
   async cancelTask(request: CancelTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
     const entry = await findToLeave(this.#context, request.id);
-    await cancelTask(this.#session, entry, { ...options, ...request });
+    const { id: _task, ...more } = request;
+    await cancelTask(this.#session, entry, { ...options, ...more });
     return entry.handle;
   }
 

@@ -1,16 +1,19 @@
 import { CapabilityMissingError } from "../errors/lease.ts";
+import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
 import type { TaskDesk } from "./desk.ts";
+import type { Sender } from "./entry.ts";
 import type { BegunStream } from "./follow-parts.ts";
 import type { HandleEntry } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
+import { lookForLost } from "./outbox.ts";
 import { answeredBy } from "./outcome.ts";
 import { effectiveCard } from "./pinned.ts";
 import { resultOf } from "./result.ts";
 import type { ResultOptions, TaskOutcome } from "./result-options.ts";
-import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
+import { sendMessage, sendStreamingMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import type { HeldTaskStream } from "./stream.ts";
 
@@ -67,9 +70,30 @@ export async function delegate(
       throw new TypeError("a stream without a task began with no message");
     }
     return answeredBy(first.value.message);
+  } catch (error) {
+    // A stream that broke before it showed anything says nothing of the message; the agent's list may.
+    const found = stream?.task
+      ? undefined
+      : await findLost(session, desk, sender, { error, options: waiting });
+    if (!found) throw error;
+    return await finish(found);
   } finally {
     scope.release();
   }
+}
+
+/** The task of a message whose answer was lost, where it is found. */
+async function findLost(
+  session: Session,
+  desk: TaskDesk,
+  sender: Sender,
+  lost: { readonly error: unknown; readonly options: DelegateOptions },
+): Promise<HandleEntry | undefined> {
+  const { error, options } = lost;
+  // The look was made already where the stream could not be opened.
+  const isSeen = error instanceof SendOutcomeUnknownError && error.taskId !== sender.task?.handle.id;
+  if (isSeen && error.taskId !== undefined) return desk.held(error.taskId);
+  return lookForLost({ session, desk, plan: () => sender.holder }, error, options);
 }
 
 /**

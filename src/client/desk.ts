@@ -35,6 +35,14 @@ export class TaskDesk {
     return this.entry(tracked, { pin, requirements, policy: policyOf(this.#session) });
   }
 
+  /** The handle of a task that somebody here holds; asks no ledger. */
+  held(taskId: string): HandleEntry | undefined {
+    const tracked = this.#tracked.get(taskId);
+    if (!tracked) return undefined;
+    const { pin, requirements } = tracked.record;
+    return this.entry(tracked, { pin, requirements, policy: policyOf(this.#session) });
+  }
+
   /** The handle of a task under a plan; a task that is not known yet is written down. */
   async adopt(taskId: string, contextId: string | undefined, plan: LeasePlan): Promise<HandleEntry> {
     const known = await this.#track(taskId);

@@ -4,7 +4,6 @@ import type { TaskDesk } from "./desk.ts";
 import type { HandleEntry } from "./handle.ts";
 import type { MessageInput } from "./message.ts";
 import { pinLiveCard } from "./renegotiate.ts";
-import type { Sender } from "./send.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
 /** Where handles are looked for, and what new ones are pinned under. */
@@ -13,6 +12,14 @@ export interface EntryContext {
   readonly desk: TaskDesk;
   /** The client's plan as it is now. */
   readonly plan: () => LeaseHolder;
+}
+
+/** Who sends: a plan that starts a task, or a task that goes on. */
+export interface Sender {
+  /** Whose pin the send depends on. */
+  readonly holder: LeaseHolder;
+  /** The task, when the message belongs to one. */
+  readonly task?: HandleEntry;
 }
 
 /** The handle of a task. One that nobody knows is pinned to the card of this moment, which is checked for that. */

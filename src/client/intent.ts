@@ -3,12 +3,13 @@ import type { Message } from "../model/message.ts";
 import type { IntentRecord, IntentState, LedgerEntry } from "../model/record.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { isoTime } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
 /** The intent to send one message, in the ledger before it leaves. */
 export interface Intent {
-  /** Says what became of it; never fails. */
-  close(state: Exclude<IntentState, "open">): Promise<void>;
+  /** Says what became of it, and what answered; never fails. */
+  close(state: Exclude<IntentState, "open">, answer?: IntentRecord["answer"]): Promise<void>;
   /** Says that the same message leaves once more. */
   reopen(): Promise<void>;
 }
@@ -29,8 +30,9 @@ export async function openIntent(
   const key = intentKey(cardUrl, options.principal, message.messageId);
   const { contextId, taskId } = message;
   let entry: LedgerEntry | undefined;
+  const sentAt = isoTime(clock.now());
 
-  async function write(state: IntentState): Promise<void> {
+  async function write(state: IntentState, answer?: IntentRecord["answer"]): Promise<void> {
     const record: IntentRecord = {
       kind: "intent",
       schema: 1,
@@ -42,6 +44,8 @@ export async function openIntent(
       pin: holder.pin,
       requirements,
       state,
+      sentAt,
+      ...defined({ answer }),
       updatedAt: isoTime(clock.now()),
     };
     // A message that is sent again by its caller has an intent already.
@@ -53,7 +57,7 @@ export async function openIntent(
   return {
     // What became of the message is known by now, and must not give way to a failure to write it down: an intent that
     // stays open is looked up again.
-    close: (state) => write(state).catch(() => {}),
+    close: (state, answer) => write(state, answer).catch(() => {}),
     reopen: () => write("open"),
   };
 }

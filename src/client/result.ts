@@ -5,13 +5,14 @@ import { defined } from "../util/freeze.ts";
 import { goesOnAfterAuth } from "./auth-required.ts";
 import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
+import type { Sender } from "./entry.ts";
 import { followTask } from "./follow.ts";
 import type { BegunStream } from "./follow-parts.ts";
 import type { HandleEntry } from "./handle.ts";
 import { outcomeOf } from "./outcome.ts";
 import { getTask } from "./reads.ts";
 import type { ResultOptions, TaskOutcome } from "./result-options.ts";
-import { type Sender, sendMessage } from "./send.ts";
+import { sendMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import { isSettled } from "./settle.ts";
 

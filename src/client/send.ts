@@ -12,26 +12,21 @@ import type { Call } from "./call.ts";
 import { checkPosture, checkRequirements } from "./check-options.ts";
 import { createDelivery } from "./delivery.ts";
 import type { TaskDesk } from "./desk.ts";
+import type { Sender } from "./entry.ts";
 import { guardStream } from "./guard.ts";
-import type { HandleEntry, SendReply } from "./handle.ts";
+import type { SendReply } from "./handle.ts";
 import { checkHistoryLength } from "./history-length.ts";
 import { createMessage, impliedRequirements, type MessageInput, type SendOptions } from "./message.ts";
 import { type OpenedStream, openStream } from "./open-stream.ts";
+import { lookForLost } from "./outbox.ts";
 import { callOnce, type Passage } from "./pipeline.ts";
 import { prepareSendPush } from "./push-send.ts";
 import { getTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
-import type { LeaseHolder, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
 import { createTaskStream, type HeldTaskStream } from "./stream.ts";
-
-/** Who sends: a plan that starts a task, or a task that goes on. */
-export interface Sender {
-  /** Whose pin the send depends on. */
-  readonly holder: LeaseHolder;
-  /** The task, when the message belongs to one. */
-  readonly task?: HandleEntry;
-}
+import { streamFound } from "./stream-found.ts";
 
 /** What a streaming send is for. */
 export interface StreamingHow {
@@ -75,7 +70,10 @@ export async function sendMessage(
       return settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
     });
   } catch (error) {
-    throw await delivery.failed(error);
+    const failure = await delivery.failed(error);
+    const found = await lookForLost({ session, desk, plan: () => sender.holder }, failure, options);
+    if (!found) throw failure;
+    return { task: found.handle };
   }
 }
 
@@ -109,7 +107,10 @@ export async function sendStreamingMessage(
   try {
     opened = await openStream(session, call);
   } catch (error) {
-    throw await delivery.failed(error);
+    const failure = await delivery.failed(error);
+    const found = await lookForLost({ session, desk, plan: () => holder }, failure, options);
+    if (!found) throw failure;
+    return streamFound(session, found, { options, settle, failure });
   }
   return createTaskStream({
     session,
@@ -183,7 +184,7 @@ async function settle(
   const { answer, intent } = passage;
   const { value } = answer;
   if ("message" in value) {
-    await intent?.close("answered");
+    await intent?.close("answered", { message: true });
     await prepared.delivery.lookAgain();
     return { message: value.message };
   }
@@ -214,7 +215,7 @@ async function settleTask(
   const entry = sender.task ?? (await desk.adopt(task.id, task.contextId, plan));
   const beforeSend = sender.task ? undefined : entry.tracked.terminal;
   await push?.adopt(entry.handle.id);
-  await intent?.close("answered");
+  await intent?.close("answered", { taskId: task.id });
   const { state } = task.status;
   if (isBlocking && !isTerminalState(state) && !isInterruptedState(state)) {
     const message = `found ${state} as the answer to a blocking send, wanted a task that is over or asks (3.2.2)`;

@@ -2,6 +2,7 @@ import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { StreamInterruptedError } from "../errors/stream.ts";
 import { LimitExceededError } from "../errors/transport.ts";
 import type { StreamResponse } from "../model/events.ts";
+import type { IntentRecord } from "../model/record.ts";
 import { defined } from "../util/freeze.ts";
 import type { HandleEntry } from "./handle.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
@@ -19,6 +20,11 @@ export async function cutError(
   if (!sent || eventCount > 0) return interrupted;
   await opened.intent?.close("unknown");
   return new SendOutcomeUnknownError(sent.message, interrupted);
+}
+
+/** What a message was answered with, by the first event of its stream. */
+export function answerOf(task: HandleEntry | undefined): IntentRecord["answer"] {
+  return task ? { taskId: task.handle.id } : { message: true };
 }
 
 /** Whose an event is. */

@@ -15,7 +15,7 @@ import type { LeaseHolder } from "./session.ts";
 import { isSettled, type SettleRule } from "./settle.ts";
 import type { HeldStream } from "./shared-stream.ts";
 import { createSilences, type Silences } from "./silence.ts";
-import { createNewsBound, cutError, identityOf, misplacedBy } from "./stream-end.ts";
+import { answerOf, createNewsBound, cutError, identityOf, misplacedBy } from "./stream-end.ts";
 import type { TaskStreamParts } from "./stream-parts.ts";
 import { createStreamPlace, type StreamPlace } from "./stream-place.ts";
 import { isUnknownOutcome } from "./surprise.ts";
@@ -191,7 +191,7 @@ class StreamReader implements HeldTaskStream {
       this.#unwatch = this.#watch(this.#task.holder);
       if (!this.#isClosed) this.#task.slot.hold(this);
     }
-    if (isFirst) await opened.intent?.close("answered");
+    if (isFirst) await opened.intent?.close("answered", answerOf(this.#task));
     if (isFirst) sent?.delivery.taken("message" in event);
     this.#judgeShape(event);
     if (!this.#task) return true;

@@ -69,6 +69,10 @@ export interface IntentRecord {
   readonly requirements: CardRequirements;
   /** What became of it. */
   readonly state: IntentState;
+  /** When it was to leave for the first time, RFC 3339, by our clock. */
+  readonly sentAt?: string;
+  /** What it was answered with: the task that works on it, or a message as the whole answer. */
+  readonly answer?: { readonly taskId: string } | { readonly message: true };
   /** When the record was last written, RFC 3339. */
   readonly updatedAt: string;
 }

@@ -1,11 +1,7 @@
 import { createTestClock, type TestClock } from "a2a-lease/testing";
+import type { CardAnswer } from "../../src/card/answer.ts";
 import { createCardGate } from "../../src/card/gate.ts";
-import {
-  type CardAnswer,
-  type CardReader,
-  type CardReaderOptions,
-  createCardReader,
-} from "../../src/card/read.ts";
+import { type CardReader, type CardReaderOptions, createCardReader } from "../../src/card/read.ts";
 import { createHttp } from "../../src/wire/http.ts";
 import { defaultLimits } from "../../src/wire/limits.ts";
 

@@ -170,7 +170,7 @@ describe("where an interface is down", () => {
   test("the same interface named twice is tried once, and no more than four others are", async () => {
     const many = Array.from({ length: 20 }, (_, index) => at(`https://down${index}.example/rpc`, "JSONRPC"));
     const agent = createTwoBindings([down, down, ...many, rpc]);
-    const client = await agent.connect();
+    const client = await agent.connect({ retries: false });
     await caught(client.getTask({ id: "t1" }), ConnectionError);
     expect(agent.urls().map((url) => new URL(url).host)).toEqual([
       "down.example",
@@ -186,7 +186,11 @@ describe("where an interface is down", () => {
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
       securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     };
-    const options = { credentials: { bearer: "tok" }, allowedOrigins: ["https://down.example"] };
+    const options = {
+      credentials: { bearer: "tok" },
+      allowedOrigins: ["https://down.example"],
+      retries: false as const,
+    };
     const foreign = at("https://evil.example/rpc", "JSONRPC");
     const alone = createTwoBindings([down, foreign], secured);
     await caught((await alone.connect(options)).getTask({ id: "t1" }), ConnectionError);
@@ -200,7 +204,8 @@ describe("where an interface is down", () => {
     const agent = createTwoBindings([at("https://lost.example/rest", "HTTP+JSON"), rpc]);
     const client = await agent.connect();
     await caught(client.sendMessage("hi"), SendOutcomeUnknownError);
-    expect(agent.urls()).toEqual(["https://lost.example/rest/message:send"]);
+    const sends = agent.urls().filter((url) => url.endsWith("message:send"));
+    expect(sends).toEqual(["https://lost.example/rest/message:send"]);
   });
 });
 
@@ -349,7 +354,7 @@ describe("a binding of one's own", () => {
         close() {},
       }),
     };
-    const client = await createTwoBindings([frames]).connect({ bindings: [binding] });
+    const client = await createTwoBindings([frames]).connect({ bindings: [binding], retries: false });
     const error = await caught(client.sendMessage("hi"), Error);
     expect(error.name).toBe(name);
     expect(JSON.stringify(error) + String(error.cause)).not.toContain("s3cr3t");
@@ -366,7 +371,10 @@ describe("a binding of one's own", () => {
   test("may have addresses that are no URL", async () => {
     const { binding } = createFrames(() => task("TASK_STATE_WORKING"));
     const agent = createTwoBindings([at("10.0.0.1:50051", "GRPC")]);
-    const client = await agent.connect({ bindings: [{ ...binding, name: "GRPC" }] });
+    const client = await agent.connect({
+      bindings: [{ ...binding, name: "GRPC" }],
+      addressPolicy: { allowPrivate: true },
+    });
     expect((await client.getTask({ id: "t1" })).state).toBe("TASK_STATE_WORKING");
     expect(client.lease.sameOrigin).toBe(false);
   });

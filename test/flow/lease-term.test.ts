@@ -9,11 +9,13 @@ import {
 } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "./caught.ts";
+import { driven } from "./driven.ts";
 
 function setUp(options: Parameters<typeof createScriptedAgent>[0] = {}) {
   const clock = createTestClock();
   const agent = createScriptedAgent({ clock, ...options });
-  const connect = (more = {}) => createClient(agent.url, { fetch: agent.fetch, clock, ...more });
+  const connect = (more = {}) =>
+    createClient(agent.url, { fetch: agent.fetch, clock, retries: { firstMs: 0 }, ...more });
   return { clock, agent, connect };
 }
 
@@ -73,11 +75,11 @@ describe("the term of a lease", () => {
 
 describe("a card that can't be read", () => {
   test("stops everything that depends on it, and nothing is sent", async () => {
-    const { agent, connect } = setUp();
+    const { agent, clock, connect } = setUp();
     const client = await connect();
     agent.on("card", answer.http(503));
 
-    const error = await caught(client.sendMessage("hello"), LeaseUnverifiableError);
+    const error = await driven(clock, caught(client.sendMessage("hello"), LeaseUnverifiableError), 0);
 
     expect(error).toMatchObject({
       retry: "safe",
@@ -97,19 +99,19 @@ describe("a card that can't be read", () => {
     agent.on("card", answer.http(503));
     await clock.advance(600_000);
 
-    await reply.task.get();
+    await driven(clock, reply.task.get(), 0);
     expect(reply.task.lease.stale).toBe(true);
     expect(client.lease.stale).toBe(true);
 
     await clock.advance(1);
-    expect(await caught(reply.task.get())).toBeInstanceOf(LeaseUnverifiableError);
+    expect(await driven(clock, caught(reply.task.get()), 0)).toBeInstanceOf(LeaseUnverifiableError);
     agent.off("card");
     await reply.task.get();
     expect(reply.task.lease.stale).toBe(false);
   });
 
   test("is never borne after a surprise: the prompt stays withheld, with the reason", async () => {
-    const { agent, connect } = setUp();
+    const { agent, clock, connect } = setUp();
     agent.planNext([step.working(), step.hold(), step.inputRequired("Which region?")]);
     const client = await connect({ staleIfErrorMs: 600_000 });
     const reply = await client.sendMessage("hello");
@@ -117,19 +119,19 @@ describe("a card that can't be read", () => {
     agent.step(reply.task.id);
     agent.on("card", answer.http(503));
 
-    const error = await caught(reply.task.get(), LeaseUnverifiableError);
+    const error = await driven(clock, caught(reply.task.get(), LeaseUnverifiableError), 0);
 
     expect(reply.task.state).toBe("TASK_STATE_SUBMITTED");
     expect(JSON.stringify([error, reply.task])).not.toContain("region");
   });
 
   test("carries the surprise that asked for it as the cause", async () => {
-    const { agent, connect } = setUp();
+    const { agent, clock, connect } = setUp();
     const client = await connect();
     agent.once("SendMessage", answer.error(-32602, "no"));
-    agent.once("card", answer.honest(), answer.http(503));
+    agent.once("card", answer.honest(), ...answer.repeat(3, answer.http(503)));
 
-    const error = await caught(client.sendMessage("hello"), LeaseUnverifiableError);
+    const error = await driven(clock, caught(client.sendMessage("hello"), LeaseUnverifiableError), 0);
 
     expect(error).toMatchObject({
       cause: { name: "InvalidParamsError" },
@@ -144,11 +146,11 @@ describe("a card that can't be read", () => {
     if (!("task" in reply)) expect.fail("no task");
     agent.on("card", answer.http(503));
     await clock.advance(60_000);
-    await caught(reply.task.get());
+    await driven(clock, caught(reply.task.get()), 0);
     expect(reply.task.signal.aborted).toBe(false);
     await clock.advance(1);
 
-    const error = await caught(reply.task.get());
+    const error = await driven(clock, caught(reply.task.get()), 0);
     agent.off("card");
 
     expect(reply.task.signal.reason).toBe(error);
@@ -449,6 +451,7 @@ describe("another interface of the same card", () => {
     const { agent, connect } = setUp({ card: both, rpcPath: ["/a", "/b"] });
     const client = await connect();
     agent.once("SendMessage", answer.acceptThenReset());
+    agent.on("ListTasks", answer.error(-32601, "no such method"));
 
     expect(await caught(client.sendMessage("hello"))).toMatchObject({ name: "SendOutcomeUnknownError" });
     expect(agent.calls("SendMessage")).toHaveLength(1);
@@ -503,12 +506,16 @@ describe("the extended card", () => {
     agent.planNext([step.inputRequired("Which region?")]);
     const client = await connect();
     await client.getExtendedAgentCard();
-    agent.once("GetExtendedAgentCard", answer.result(extended), answer.http(503, "", { "retry-after": "7" }));
+    agent.once(
+      "GetExtendedAgentCard",
+      answer.result(extended),
+      answer.http(503, "", { "retry-after": "70" }),
+    );
 
     expect(await caught(client.sendMessage("hello", { blocking: true }))).toMatchObject({
       name: "LeaseUnverifiableError",
       retry: "unknown-outcome",
-      retryAfterMs: 7_000,
+      retryAfterMs: 70_000,
       taskId: "task-1",
     });
     expect(agent.acceptedMessageIds).toHaveLength(1);

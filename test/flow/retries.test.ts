@@ -24,6 +24,8 @@ async function setUp(options: Parameters<typeof createClient>[1] = {}) {
   if (!("task" in reply)) expect.fail("no task");
   const events: RetryEvent[] = [];
   client.on("retry", (event) => void events.push(event));
+  // An agent that lists no tasks leaves a lost message lost.
+  agent.on("ListTasks", answer.error(-32601, "no such method"));
   agent.clearTranscript();
   return { clock, agent, client, connect, task: reply.task, events };
 }

@@ -18,6 +18,7 @@ import {
 } from "a2a-lease/testing";
 import { describe, expect, test, vi } from "vitest";
 import { caught } from "./caught.ts";
+import { driven } from "./driven.ts";
 import { agentOver, bothBindings } from "./over.ts";
 
 const bearer = {
@@ -29,7 +30,8 @@ describe.each(bothBindings)("over %s,", (binding) => {
   function setUp(options: ScriptedAgentOptions = {}) {
     const clock = createTestClock();
     const agent = agentOver(binding, { clock, ...options });
-    const connect = (more = {}) => createClient(agent.url, { fetch: agent.fetch, clock, ...more });
+    const connect = (more = {}) =>
+      createClient(agent.url, { fetch: agent.fetch, clock, retries: { firstMs: 0 }, ...more });
     const expectQuiet = () => {
       expect(clock.pendingCount).toBe(0);
       expect(agent.openRequestCount).toBe(0);
@@ -121,6 +123,7 @@ describe.each(bothBindings)("over %s,", (binding) => {
     ])("is never sent twice by itself when %s leaves its outcome unknown", async (_name, reply) => {
       const { agent, connect, expectQuiet } = setUp();
       agent.once("SendMessage", reply);
+      agent.on("ListTasks", answer.error(-32601, "no such method"));
       const client = await connect();
 
       const error = await caught(client.sendMessage("hello", { contextId: "c-7" }), SendOutcomeUnknownError);
@@ -139,6 +142,7 @@ describe.each(bothBindings)("over %s,", (binding) => {
     test("has an unknown outcome when its budget runs out, and the request is let go of", async () => {
       const { agent, clock, connect, expectQuiet } = setUp();
       agent.once("SendMessage", answer.acceptThen(answer.silence()));
+      agent.on("ListTasks", answer.error(-32601, "no such method"));
       const client = await connect();
       const sending = caught(client.sendMessage("hello", { timeoutMs: 120_000 }), SendOutcomeUnknownError);
       await clock.advance(119_999);
@@ -170,14 +174,16 @@ describe.each(bothBindings)("over %s,", (binding) => {
     ])(
       "that the agent definitely did not take, by %s, fails as what it is",
       async (_name, reply, name, retry) => {
-        const { agent, connect, expectQuiet } = setUp();
-        agent.once("SendMessage", reply);
+        const { agent, clock, connect, expectQuiet } = setUp();
+        agent.on("SendMessage", reply);
         const client = await connect();
 
-        const error = await caught(client.sendMessage("hello"));
+        const error = await driven(clock, caught(client.sendMessage("hello")), 0);
 
         expect(error).toMatchObject({ name, retry });
-        expect(agent.calls("SendMessage").length).toBeLessThanOrEqual(1);
+        // A refused connection may be tried again, and none of its attempts came to the agent.
+        expect(agent.calls("SendMessage").length).toBeLessThanOrEqual(name === "ConnectionError" ? 3 : 1);
+        expect(agent.acceptedMessageIds).toEqual([]);
         expect(agent.transcript.filter(({ kind }) => kind === "foreign")).toEqual([]);
         expectQuiet();
       },
@@ -291,7 +297,11 @@ describe.each(bothBindings)("over %s,", (binding) => {
         ],
       });
       const { agent, connect } = setUp({ card });
-      const client = await connect({ credentials: { bearer: "t0ken" }, headers: { "x-api-key": "k3y" } });
+      const client = await connect({
+        credentials: { bearer: "t0ken" },
+        headers: { "x-api-key": "k3y" },
+        retries: false,
+      });
 
       await caught(client.sendMessage("hello", { headers: { authorization: "Bearer own" } }));
 
@@ -873,22 +883,23 @@ describe.each(bothBindings)("over %s,", (binding) => {
     });
 
     test("is not lost when that read fails", async () => {
-      const { agent, task } = await begin();
-      agent.once("GetTask", answer.http(503));
+      const { agent, task, clock } = await begin();
+      agent.once("GetTask", ...answer.repeat(3, answer.http(503)));
 
-      await expect(task.sendMessage("more")).resolves.toMatchObject({
+      await expect(driven(clock, task.sendMessage("more"), 0)).resolves.toMatchObject({
         message: { parts: [{ text: "just so" }] },
       });
     });
   });
 
   test("a message that was taken is not called safe to send again when its answer can't be checked", async () => {
-    const { agent, connect } = setUp();
+    const { agent, clock, connect } = setUp();
     agent.planNext([step.inputRequired("Which region?")]);
     const client = await connect();
-    agent.once("card", answer.honest(), answer.http(503));
+    agent.once("card", answer.honest(), ...answer.repeat(3, answer.http(503)));
 
-    expect(await caught(client.sendMessage("begin", { blocking: true }))).toMatchObject({
+    const sending = caught(client.sendMessage("begin", { blocking: true }));
+    expect(await driven(clock, sending, 0)).toMatchObject({
       name: "LeaseUnverifiableError",
       retry: "unknown-outcome",
       taskId: "task-1",

@@ -472,7 +472,7 @@ describe("E8: writing to a finished task", () => {
 
   test("a refusal of a task that can't be read is the refusal itself", async () => {
     const { agent, task } = await outdated(-32602);
-    agent.on("GetTask", answer.http(503));
+    agent.on("GetTask", answer.http(500));
     expect(await caught(task.sendMessage("more"))).toBeInstanceOf(InvalidParamsError);
   });
 
@@ -504,8 +504,9 @@ describe("E8: writing to a finished task", () => {
       const client = await connect();
       const first = await client.delegate("hello");
       if (first.status !== "input-required") expect.fail(first.status);
-      agent.once("SendMessage", reply);
-      await caught(first.reply("EU"));
+      agent.on("SendMessage", reply);
+      await inTime(caught(first.reply("EU")));
+      agent.off("SendMessage");
       const task = await client.task("task-1");
 
       expect(await inTime(task.result({ deadlineMs: 60_000 }))).toMatchObject({ status: "input-required" });
@@ -520,7 +521,7 @@ describe("E8: writing to a finished task", () => {
     const first = await client.delegate("hello");
     if (first.status !== "input-required") expect.fail(first.status);
     agent.once("SendMessage", answer.reset());
-    await caught(first.reply("EU"));
+    await caught(first.reply({ messageId: "m-2", parts: [{ text: "EU" }] }));
     const task = await client.task("task-1");
     const waiting = task.result();
     agent.step(task.id);

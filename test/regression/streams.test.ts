@@ -75,6 +75,7 @@ describe("a stream that shows nothing at all", () => {
     ["half an event", answer.stream([frame.raw('data: {"jsonrpc":"2.0"')])],
   ])("%s leaves the outcome of a send unknown, and nothing is sent again", async (_what, reply) => {
     at.agent.on("SendStreamingMessage", answer.acceptThen(reply));
+    at.agent.on("ListTasks", answer.error(-32601, "no such method"));
     const client = await at.connect();
     const error = await caught(
       (async () => all(await client.sendStreamingMessage("hello")))(),
@@ -140,7 +141,7 @@ describe("what an agent answers in place of a stream", () => {
   });
 
   test.each(ways)("D8: a status of HTTP keeps what it said (%s)", async (operation, open) => {
-    const page = answer.http(503, "<h1>later</h1>", { "content-type": "text/html", "retry-after": "5" });
+    const page = answer.http(503, "<h1>later</h1>", { "content-type": "text/html", "retry-after": "50" });
     at.agent.on(operation as "SubscribeToTask", page);
     const found = (await caught(open())) as { cause?: unknown };
     const error = found instanceof SendOutcomeUnknownError ? found.cause : found;
@@ -150,7 +151,7 @@ describe("what an agent answers in place of a stream", () => {
       status: 503,
       contentType: "text/html",
       body: "<h1>later</h1>",
-      retryAfterMs: 5_000,
+      retryAfterMs: 50_000,
     });
   });
 
