@@ -62,6 +62,18 @@ export class TaskDesk {
     return new Map(this.#tracked.values().map((tracked) => [tracked, tracked.mark]));
   }
 
+  /** The handle of a task by the record of it; where it is known here or to the ledger, only the pin is the record's. */
+  async restore(record: TaskRecord): Promise<HandleEntry> {
+    const known = await this.#track(record.taskId);
+    const tracked = known ?? new TrackedTask(this.#session, record);
+    if (!known) {
+      this.#tracked.set(record.taskId, tracked);
+      await tracked.commit();
+    }
+    const { pin, requirements } = record;
+    return this.entry(tracked, { pin, requirements, policy: policyOf(this.#session) });
+  }
+
   /** What a handle of this desk is made of. */
   entryOf(handle: TaskHandle): HandleEntry {
     const entry = this.#parts.get(handle);

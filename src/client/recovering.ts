@@ -1,8 +1,11 @@
+import type { TaskRecord } from "../model/record.ts";
 import type { OpenIntents, OpenIntentsQuery } from "../model/recovery.ts";
 import type { CallOptions } from "./call.ts";
 import type { EntryContext } from "./entry.ts";
+import type { TaskHandle } from "./handle.ts";
 import { listOpenIntents, type Recovery, recoverMessage } from "./outbox.ts";
 import { PushClient } from "./push-client.ts";
+import { resumeTask } from "./resume.ts";
 
 /** What a client does about work that another process, or a lost answer, left behind. */
 export abstract class RecoveringClient extends PushClient {
@@ -34,5 +37,20 @@ export abstract class RecoveringClient extends PushClient {
    */
   openIntents(query: OpenIntentsQuery = {}): Promise<OpenIntents> {
     return listOpenIntents(this.#context().session, query);
+  }
+
+  /**
+   * Goes on with a task that another process, or this one before it ended, held: by its record, as `handle.toJSON()`
+   * gave it, or by its id, from the ledger. Its pin, requirements, last state and what was seen of it come back, and the
+   * card is read in full first: a difference since is a drift. A record is read as the work of a stranger.
+   *
+   * @throws CardDriftError, whose `renegotiate` gives a handle under the live card; LeaseUnverifiableError.
+   * @throws LedgerUnavailableError, with the reason `schema` for a record of another version of this library and `corrupt`
+   * for what is no record; LedgerConflictError.
+   * @throws TypeError for a record of another agent or principal, and for an id that the ledger does not know.
+   */
+  async resume(record: TaskRecord | string, options: CallOptions = {}): Promise<TaskHandle> {
+    const { handle } = await resumeTask(this.#context(), record, options);
+    return handle;
   }
 }

@@ -55,6 +55,8 @@ export class World {
     const { posture, compare, leaseTermMs, fullCheckEveryMs, credentials } = this.settings;
     caller.connect(() =>
       createClient(agent.url, {
+        // What is read again after a failure has tests of its own; here each read has a reason.
+        retries: false,
         ...{ fetch: this.#recorder.fetch, clock, compare, leaseTermMs, fullCheckEveryMs },
         posture: posture === "degrade" ? { onDrift: "degrade", restartable: true } : posture,
         ...(credentials === "none" ? {} : { credentials: this.#credentials }),
