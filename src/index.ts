@@ -235,6 +235,7 @@ export type {
 } from "./model/push.ts";
 export type { BrokenByPush, InboxRecord, KnownPushConfig, PushRecord } from "./model/push-record.ts";
 export type {
+  CheckedCard,
   FormerPin,
   IntentRecord,
   IntentState,

@@ -13,8 +13,8 @@ export type CardReading =
   | {
       readonly kind: "card";
       readonly snapshot: CardSnapshot;
-      /** Whether the whole card was read, or the server only said that it is unchanged. */
-      readonly via: "full" | "not-modified" | "term" | "static";
+      /** Whether the whole card was read, or somebody only said that it is unchanged. */
+      readonly via: "full" | "not-modified" | "shared" | "term" | "static";
       readonly at: Instant;
       /** Seconds that the answer had spent in caches, where one said so. */
       readonly ageSeconds?: number;
@@ -48,6 +48,10 @@ export interface CardSource {
    * @throws the errors of a card read, when there is no telling.
    */
   check(kind: FlightKind, signal?: AbortSignal): Promise<CardReading>;
+  /** Whether another process's look at the very bytes of the current card will do for a check, read in full or not. */
+  takesWord(kind: FlightKind, isFull: boolean): boolean;
+  /** Takes the word of another process that the very bytes of the current card were live at a moment, read in full or not. */
+  confirm(at: Instant, isFull: boolean): CardReading;
 }
 
 /** What a card source starts from. */
@@ -83,12 +87,15 @@ export function createCardSource(options: CardSourceOptions): CardSource {
   history.note(current);
   const join = createFlights(readLive);
 
+  // A validator that stands for a card whose keys could not be read says nothing of its signatures.
+  const isDue = () => elapsedMs(clock, readAt) >= options.fullCheckEveryMs || isTransient(current.signature);
+  // Keys expire and are revoked under the same bytes, so what they vouch for is judged anew by each full read of one's own.
+  const isSigned = () => current.signature !== undefined && current.signature.result !== "unsigned";
+
   async function readLive(kind: FlightKind, signal: AbortSignal): Promise<CardReading> {
     const canAsk = validators.etag !== undefined || validators.lastModified !== undefined;
     // A 304 is only the server's word: a validator made from a version text does not move with the content.
-    // Nor does one that stands for a card whose keys could not be read say anything of its signatures.
-    const isDue = elapsedMs(clock, readAt) >= options.fullCheckEveryMs || isTransient(current.signature);
-    const condition = kind === "ordinary" && canAsk && !isDue ? validators : undefined;
+    const condition = kind === "ordinary" && canAsk && !isDue() ? validators : undefined;
     let answer = await read({ url, validators: condition, signal });
     if (answer.kind === "not-modified" && !isSameValidator(answer.validators, validators)) {
       // It is not our card that the server calls unmodified.
@@ -149,6 +156,14 @@ export function createCardSource(options: CardSourceOptions): CardSource {
       return checkedAt !== undefined && elapsedMs(clock, checkedAt) < termMs;
     },
     check: join,
+    takesWord(kind, isFull) {
+      return (isFull && !isSigned()) || (kind === "ordinary" && !isDue());
+    },
+    confirm(at, isFull) {
+      checkedAt = at;
+      if (isFull && !isSigned()) readAt = at;
+      return { kind: "card", snapshot: current, via: "shared", at };
+    },
   };
 }
 
@@ -166,6 +181,8 @@ export function createStaticCardSource(
     history,
     checkedAt: readInstant(clock),
     isWithin: () => false,
+    takesWord: () => false,
+    confirm: (at) => ({ kind: "card", snapshot, via: "static", at }),
     async check() {
       const at = readInstant(clock);
       if (at.wallMs < untilMs) return { kind: "card", snapshot, via: "static", at };

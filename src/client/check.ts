@@ -53,6 +53,9 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       await followSigner(session, holder, renewal.reading);
       // The extended card, where there is one, is checked with the public one: both must still hold.
       if (renewal.reading.via !== "term") await checkExtended(session, request);
+      // What another process found out about the agent is known here with the next check; that it can't be read is no
+      // news of the card.
+      if (session.ledger.shared) await session.trust.refresh(holder.pin).catch(() => {});
       return;
     case "drift":
       return settleDrift(session, refusedBy(request, renewal.refusal), renewal.drift, renewal.reading);

@@ -25,6 +25,7 @@ import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
 import { createRetrier, type Retrier } from "./retry.ts";
 import { createRetryBudget, sharedByRoute } from "./retry-budget.ts";
 import type { Session } from "./session.ts";
+import { shareSource } from "./shared-source.ts";
 import { createTrustBook } from "./trust.ts";
 
 /**
@@ -66,11 +67,13 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
     const found = await findCard(source, resolved, { http, retry, verifier, signal: scope.signal });
     observer = createObserver(clock, found.source.url);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
+    const cardKey = cardKeyOf(found.source.url);
+    const { principal, random } = resolved;
     const session: Session = {
       options: resolved,
-      source: found.source,
+      source: shareSource(found.source, { ledger, clock, random, cardKey, principal }),
       verifier,
-      cardKey: cardKeyOf(found.source.url),
+      cardKey,
       bindings,
       ledger,
       clock: resolved.clock,

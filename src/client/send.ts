@@ -86,8 +86,8 @@ export async function sendStreamingMessage(
   options: SendOptions,
   how: StreamingHow = {},
 ): Promise<HeldTaskStream> {
-  await refreshTrust(session, sender);
   const { settle = "settled", needsStream = true } = how;
+  await refreshTrust(session, sender);
   const outgoing = prepare(session, sender, input, options, true);
   const { message, request, requirements, asking, policy, delivery } = outgoing;
   const { holder, task } = sender;
@@ -131,8 +131,8 @@ export async function sendStreamingMessage(
 }
 
 /** A webhook or another process may have ended the trust that a send depends on. */
-async function refreshTrust({ options, trust }: Session, { holder }: Sender): Promise<void> {
-  if (options.trust === "required") await trust.refresh(holder.pin);
+async function refreshTrust({ ledger, options, trust }: Session, { holder }: Sender): Promise<void> {
+  if (ledger.shared || options.trust === "required") await trust.refresh(holder.pin);
 }
 
 function prepare(

@@ -229,8 +229,8 @@ export class TrackedTask {
   /** Takes in what another holder of the task wrote. */
   #merge(theirs: TaskRecord): void {
     const taken = takenFrom(theirs, this.#record);
-    if (taken.task)
-      this.outputs.take(taken.task.artifacts, { mayOmit: false, isReplay: false, isOver: true });
+    const isOver = taken.memory?.terminal !== undefined;
+    if (taken.task) this.outputs.take(taken.task.artifacts, { mayOmit: !isOver, isReplay: false, isOver });
     if (taken.memory) this.#statusCount += 1;
     this.#set(taken);
   }

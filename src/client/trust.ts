@@ -49,6 +49,23 @@ export interface TrustBook {
 
 const maxHistory = 50;
 
+/**
+ * What two processes know of one agent at once. Whoever saw a rule broken is right, and a probe that was under way then
+ * is no fresh one; the probe that gave the trust of before is in both histories.
+ */
+function joinTrust(theirs: TrustRecord, ours: TrustRecord): TrustRecord {
+  const isOld = ({ at, level, reason }: TrustRecord["history"][number]) =>
+    theirs.history.some((item) => item.at === at && item.level === level && item.reason === reason);
+  const added = ours.history.filter((change) => !isOld(change));
+  const history = [...theirs.history, ...added].sort((one, other) => (one.at < other.at ? -1 : 1));
+  const lower = theirs.level === "card-trusted" ? theirs : ours;
+  return Object.freeze({
+    ...lower,
+    history: Object.freeze(history.slice(-maxHistory)),
+    updatedAt: ours.updatedAt,
+  });
+}
+
 /** Makes the trust book of a client. */
 export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
   const entries = new Map<string, LedgerEntry<TrustRecord>>();
@@ -58,6 +75,8 @@ export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
 
   async function refresh(pin: CardPin): Promise<void> {
     const key = keyOf(pin);
+    // What is still to be written down goes before what another process wrote.
+    await writing;
     const entry = await ledger.read(key);
     if (entry?.record.kind !== "trust") return;
     const known = entries.get(key);
@@ -66,14 +85,18 @@ export function createTrustBook(ledger: Ledger, clock: Clock): TrustBook {
     current.set(key, entry.record);
   }
 
-  /** Writes a record over whatever is there: a demotion by another process is kept, since both end in the lower level. */
+  /** Writes a record. Where another process wrote meanwhile, the two are joined: a demotion by either stands. */
   async function write(key: string, record: TrustRecord): Promise<void> {
+    let next = record;
     const entry = await writeRecord(ledger, entries.get(key), {
       key,
-      current: () => record,
-      merge: () => {},
+      current: () => next,
+      merge: (theirs) => {
+        next = joinTrust(theirs, next);
+      },
     });
     entries.set(key, entry);
+    if (current.get(key) === record) current.set(key, entry.record);
   }
 
   function enqueue(key: string, record: TrustRecord): Promise<void> {

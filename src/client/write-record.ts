@@ -1,7 +1,10 @@
 import { LedgerConflictError } from "../errors/ledger.ts";
 import { type Ledger, taskKey } from "../ledger/ledger.ts";
+import { isReplay } from "../lifecycle/memory.ts";
+import { addDeviations } from "../model/deviation.ts";
+import type { TaskMemory } from "../model/observation.ts";
 import type { LedgerEntry, LedgerRecord, TaskRecord } from "../model/record.ts";
-import { type Clock, isoTime } from "../util/clock.ts";
+import { type Clock, isoTime, timeDifference } from "../util/clock.ts";
 
 /** How often a write is tried again when somebody else was first. */
 const maxConflicts = 5;
@@ -46,10 +49,28 @@ export function writeTask(
   return writeRecord(ledger, known, { key: taskKey(cardUrl, principal, taskId), current: stamped, merge });
 }
 
-/** What another holder of a task wrote that goes before ours: the first end that was seen, and the newer pin. */
+/**
+ * What another holder of a task wrote that goes before ours: the first end that was seen, what is further in the task's
+ * life, the newer pin, and whatever was odd.
+ */
 export function takenFrom(theirs: TaskRecord, ours: TaskRecord): Partial<TaskRecord> {
   const { pin, requirements, formerPins, task, memory } = theirs;
   const isNewer = formerPins.some(({ digest }) => digest === ours.pin.digest);
-  const hasEnded = task && memory.terminal && !ours.memory.terminal;
-  return { ...(isNewer ? { pin, requirements, formerPins } : {}), ...(hasEnded ? { task, memory } : {}) };
+  const isTaken = task !== undefined && isAhead(memory, ours.memory);
+  const deviations = addDeviations(theirs.deviations, ours.deviations);
+  return {
+    ...(isNewer ? { pin, requirements, formerPins } : {}),
+    ...(isTaken ? { task, memory } : {}),
+    ...(deviations === ours.deviations ? {} : { deviations }),
+  };
+}
+
+/** Whether what they saw goes before what we saw; where there is no telling, ours is the later look. */
+function isAhead(theirs: TaskMemory, ours: TaskMemory): boolean {
+  // The first end wins, and theirs was written first; a repetition of it by us may know more of the outputs.
+  if (theirs.terminal) return !ours.terminal || !isReplay(theirs.terminal, ours.terminal);
+  if (ours.terminal) return false;
+  const [last, own] = [theirs.observations.at(-1), ours.observations.at(-1)];
+  if (!last || !own) return last !== undefined;
+  return (timeDifference(last.timestamp, own.timestamp) ?? 0) > 0;
 }

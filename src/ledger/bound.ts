@@ -27,6 +27,7 @@ export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): 
   }
 
   return {
+    shared: ledger.shared === true,
     read: (key) =>
       within("read a record", async () => {
         const entry = await ledger.read(key);

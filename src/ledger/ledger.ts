@@ -10,6 +10,11 @@ import type { LedgerEntry, LedgerRecord } from "../model/record.ts";
  */
 export interface Ledger {
   /**
+   * Whether other processes may work with the same records. Then the checks of a card are shared through it, and trust is
+   * read again before each send. @default false
+   */
+  readonly shared?: boolean;
+  /**
    * The record under a key, or `undefined`.
    *
    * @throws LedgerUnavailableError, with the reason `schema` or `corrupt` for a record that can't be read.

@@ -18,6 +18,8 @@ export interface LockRequest {
 export type LockOutcome =
   | {
       readonly outcome: "acquired";
+      /** Revision at which it was taken. */
+      readonly turn: number;
       /** What the last holder found, if one did. */
       readonly checked?: LeaseRecord["checked"];
       /** Gives it back, with what was found. Does nothing when somebody else has it by now. */
@@ -98,6 +100,7 @@ export function createLedgerLock(ledger: Ledger, clock: Clock): LedgerLock {
       seen.delete(key);
       return {
         outcome: "acquired",
+        turn: taken.revision,
         ...defined({ checked: record?.checked }),
         async release(checked = record?.checked) {
           const free = { ...base, ...defined({ checked }), updatedAt: isoTime(clock.now()) };

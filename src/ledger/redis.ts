@@ -58,7 +58,8 @@ export async function createRedisLedger(options: RedisLedgerOptions): Promise<Re
   const resolved = resolveLedgerOptions(options);
   const { client, close } = given ? { client: given, close: async () => {} } : await connectRedis(url ?? "");
   // The braces keep all keys of the ledger on one node of a cluster.
-  return guardLedger(createRedisStore(createRunner(client), `{${name}}:`, { ...resolved, close }));
+  const store = createRedisStore(createRunner(client), `{${name}}:`, { ...resolved, close });
+  return { ...guardLedger(store), shared: true };
 }
 
 interface StoreOptions extends ResolvedLedgerOptions {

@@ -61,6 +61,7 @@ export async function createSqlLedger(options: SqlLedgerOptions): Promise<SqlLed
   const guard = createGuard();
   const ledger: SqlLedger = {
     ...guardLedger(createSqlStore(tools, resolved), guard),
+    shared: true,
     migrate: () => guard.run("bring its tables up to date", () => migrateTables(tools)),
   };
   try {

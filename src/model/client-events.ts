@@ -26,8 +26,11 @@ export interface LeaseGrantedEvent extends ClientEvent {
 export interface LeaseRenewedEvent extends ClientEvent {
   /** Content digest of the live card. */
   readonly digest: string;
-  /** How it was told: by a full read, by a 304, within the term of an earlier check, or of a card never checked. */
-  readonly via: "full" | "not-modified" | "term" | "static";
+  /**
+   * How it was told: by a full read, by a 304, by the check of another process, within the term of an earlier check, or of
+   * a card never checked.
+   */
+  readonly via: "full" | "not-modified" | "shared" | "term" | "static";
 }
 
 /** A drift was accepted by the posture: the live card is the pin now. */

@@ -77,6 +77,18 @@ export interface IntentRecord {
   readonly updatedAt: string;
 }
 
+/** What a check of an agent's card found, for the others who would have asked at the same moment. */
+export interface CheckedCard {
+  /** When it was over, RFC 3339, on the clock of who made it. */
+  readonly at: string;
+  /** Hash of the very bytes of the card, so that whoever has another card reads it for himself. */
+  readonly digest: string;
+  /** Revision of this record at which the check began: it orders checks without comparing clocks. */
+  readonly turn?: number;
+  /** Whether the card was read in full, past all caches. */
+  readonly isFull?: boolean;
+}
+
 /** Who reads the card of an agent at this moment, so that the others need not. One for each card and principal. */
 export interface LeaseRecord {
   /** Says which record it is. */
@@ -94,7 +106,7 @@ export interface LeaseRecord {
   /** For how long it was taken, in milliseconds; absent when nobody holds it. */
   readonly ttlMs?: number;
   /** What the last check found. */
-  readonly checked?: { readonly at: string; readonly digest: string };
+  readonly checked?: CheckedCard;
   /** When the record was last written, RFC 3339. */
   readonly updatedAt: string;
 }
