@@ -7,12 +7,11 @@ import { createScope } from "../util/abort.ts";
 import { isoTime, parseTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { CallOptions } from "./call.ts";
-import { policyOf } from "./desk.ts";
-import type { EntryContext } from "./entry.ts";
+import { policyOf, type TaskDesk } from "./desk.ts";
 import { findMessage, type MessageSearch } from "./find-message.ts";
 import type { HandleEntry, TaskHandle } from "./handle.ts";
 import { receiveTask } from "./receive.ts";
-import type { Session } from "./session.ts";
+import type { LeaseHolder, Session } from "./session.ts";
 import { writeRecord } from "./write-record.ts";
 
 /** What became of a message whose answer was lost. */
@@ -23,8 +22,13 @@ export type Recovery =
   | { readonly status: "not-there" }
   | { readonly status: "cannot-tell"; readonly reason: RecoveryGap };
 
-/** Where messages are looked for; the look depends on the client's plan. */
-export type Outbox = EntryContext;
+/** Where messages are looked for. */
+export interface Outbox {
+  readonly session: Session;
+  readonly desk: TaskDesk;
+  /** The client's plan as it is now, under which the look is made. */
+  readonly plan: () => LeaseHolder;
+}
 
 /** How far two clocks may be apart, in milliseconds, for the quick look at what is new. */
 const clockMarginMs = 300_000;
