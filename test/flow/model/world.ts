@@ -1,5 +1,6 @@
 import { type CredentialProvider, createClient } from "a2a-lease";
 import {
+  answer,
   createScriptedAgent,
   createTestClock,
   type ScriptedAgent,
@@ -43,6 +44,8 @@ export class World {
     this.#unhandled = unhandled;
     this.agent = createScriptedAgent({ clock, card: cards[card], rpcPath: rpcPaths, etag });
     this.agent.plan([step.working(), step.hold()]);
+    // What a lost message is found by has tests of its own; here it stays lost.
+    this.agent.on("ListTasks", answer.http(500));
     const known = (taskId: string) => this.caller.known(taskId);
     this.#recorder = createRecorder({ clock, fetch: this.agent.fetch, known });
     const taskIds = () => this.agent.tasks.list().map(({ id }) => id);
