@@ -45,6 +45,15 @@ export type CardSourceInput =
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {
+  return connectClient(source, options, createCardVerifier);
+}
+
+/** Does the same with a verifier that several clients may share, and with it the key sets that it has read. */
+export async function connectClient(
+  source: CardSourceInput,
+  options: ClientOptions,
+  makeVerifier: typeof createCardVerifier,
+): Promise<A2AClient> {
   const resolved = resolveOptions(options);
   const closing = new AbortController();
   const scope = createScope(resolved.clock, [options.signal]);
@@ -52,7 +61,7 @@ export async function createClient(source: CardSourceInput, options: ClientOptio
     const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
     const { clock, limits } = resolved;
     const bindings = createBindings({ http, clock, limits }, resolved);
-    const verifier = await createCardVerifier(resolved.signatures, { http, clock, limits });
+    const verifier = await makeVerifier(resolved.signatures, { http, clock, limits });
     const found = await findCard(source, resolved, { http, verifier }, scope.signal);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const session: Session = {
