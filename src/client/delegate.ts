@@ -44,7 +44,7 @@ export async function delegate(
   const waiting = { ...rest, signal: scope.signal };
   const finish = (entry: HandleEntry, stream?: BegunStream) => {
     begun();
-    return resultOf(session, () => desk, entry, waiting, stream);
+    return resultOf(session, () => desk, entry, waiting, { begun: stream, isFresh: true });
   };
   const streams = () => effectiveCard(sender.holder.pin).capabilities.streaming === true;
   let stream: HeldTaskStream | undefined;

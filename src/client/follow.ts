@@ -7,7 +7,7 @@ import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { createScope, sleep, withSignal } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
-import { backoffMs } from "./backoff.ts";
+import { backoffMs, firstPollMs, longestPollMs, streamBackoff } from "./backoff.ts";
 import { checkCallOptions } from "./call.ts";
 import { isForeign, isPassing } from "./follow-faults.ts";
 import type { FollowParts } from "./follow-parts.ts";
@@ -22,12 +22,6 @@ import { isSettled } from "./settle.ts";
 import type { HeldStream, SharedStream } from "./shared-stream.ts";
 import type { Follower } from "./stream-slot.ts";
 import { createTold } from "./told.ts";
-
-/** Waits between two streams: the cap of the first, and of the longest. */
-const streamBackoff = { firstMs: 500, longestMs: 15_000 };
-/** Waits between two polls: the first, and the longest. */
-const firstPollMs = 1_000;
-const longestPollMs = 30_000;
 
 /**
  * Follows a task to where it is settled: one ordered sequence in which nothing comes twice and nothing is left out,
@@ -44,6 +38,7 @@ export async function* followTask(
   const { tracked, holder, slot } = entry;
   const { clock, observer } = session;
   const { settle, onSeen, begun, left } = parts;
+  let { looksFirst = false } = parts;
   const { maxAttempts = 5, headers, timeoutMs, deadlineMs } = options;
   const random = session.options.random ?? Math.random;
   const told = createTold(tracked);
@@ -188,7 +183,11 @@ export async function* followTask(
     while (canStream || borrowed) {
       let shared: SharedStream | undefined;
       try {
-        if (slot.isTaken && !isNewest) yield* listen();
+        if (looksFirst) {
+          yield* read(false);
+          looksFirst = false;
+          isShown = isOver();
+        } else if (slot.isTaken && !isNewest) yield* listen();
         else {
           isNewest = false;
           isOpener = false;

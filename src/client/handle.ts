@@ -169,7 +169,8 @@ export class TaskHandle {
   }
 
   /**
-   * Waits until the task is over or asks something, by stream or by poll, and says what it came to.
+   * Waits until the task is over or asks something, by stream or by poll, and says what it came to. A question that is
+   * known already is read once more: after a login the work may go on without a message.
    *
    * @throws TimeoutError when `deadlineMs` or `noProgressMs` passes; the task is left alone. Otherwise as
    * {@link TaskHandle.follow} does.

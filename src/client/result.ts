@@ -1,4 +1,5 @@
 import { TimeoutError } from "../errors/transport.ts";
+import { isInterruptedState } from "../model/states.ts";
 import { createScope, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
@@ -14,6 +15,14 @@ import { type Sender, sendMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import { isSettled } from "./settle.ts";
 
+/** Where a wait begins. */
+export interface WaitFrom {
+  /** A stream that has begun already. */
+  readonly begun?: BegunStream | undefined;
+  /** Whether the task was seen a moment ago, so that what it asks is what it asks now. @default false */
+  readonly isFresh?: boolean;
+}
+
 /**
  * Waits until a task is settled and says what it came to. A completion is only believed when the task itself, read once
  * more, says so.
@@ -23,7 +32,7 @@ export async function resultOf(
   desk: () => TaskDesk,
   entry: HandleEntry,
   options: ResultOptions,
-  begun?: BegunStream,
+  from: WaitFrom = {},
 ): Promise<TaskOutcome> {
   checkCallOptions(options);
   const settle = options.until ?? "settled";
@@ -40,12 +49,16 @@ export async function resultOf(
   const waiting = { ...rest, signal: scope.signal };
   try {
     let isRead = false;
-    if (begun || !isSettled(entry.tracked, settle)) {
+    const { begun, isFresh = false } = from;
+    // A question may have found its answer elsewhere: a login needs no message.
+    const isKnown = isSettled(entry.tracked, settle);
+    const looksFirst = isKnown && !begun && !isFresh && isInterruptedState(entry.handle.state);
+    if (begun || looksFirst || !isKnown) {
       const onSeen = (by: "stream" | "poll") => {
         isRead = by === "poll";
         progress?.seen(by);
       };
-      const parts = { settle, onSeen, ...defined({ begun }) };
+      const parts = { settle, onSeen, looksFirst, ...defined({ begun }) };
       for await (const update of followTask(session, entry, waiting, parts)) {
         progress?.moved();
         options.onUpdate?.(update);
@@ -59,7 +72,8 @@ export async function resultOf(
       const { onUpdate, until } = options;
       // The budget of a call is for the answer alone, as it is where work is delegated.
       const { timeoutMs: _exchange, ...more } = replyOptions;
-      return resultOf(session, desk, entry, { ...defined({ onUpdate, until }), ...more });
+      const next = { ...defined({ onUpdate, until }), ...more };
+      return resultOf(session, desk, entry, next, { isFresh: true });
     });
   } catch (error) {
     throw scope.signal.aborted ? scope.signal.reason : error;
