@@ -16,7 +16,10 @@ interface OutcomeMembers {
 export interface CompletedOutcome extends OutcomeMembers {
   /** Says which outcome it is. */
   readonly status: "completed";
-  /** The text parts of all artifacts, one after another, a line break between two artifacts. */
+  /**
+   * The text parts of all artifacts, one after another, a line break between two artifacts; where there is no artifact,
+   * those of the message that the agent completed with.
+   */
   readonly text: string;
   /** The parts that are no text and so are not in `text`. */
   readonly skipped: readonly Part[];
