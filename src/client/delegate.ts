@@ -2,9 +2,10 @@ import { CapabilityMissingError } from "../errors/lease.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
+import { afterSend } from "./about-task.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { BegunStream } from "./follow-parts.ts";
-import type { HandleEntry } from "./handle.ts";
+import type { HandleEntry, TaskHandle } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import { answeredBy } from "./outcome.ts";
 import { effectiveCard } from "./pinned.ts";
@@ -48,11 +49,14 @@ export async function delegate(
   };
   const streams = () => effectiveCard(sender.holder.pin).capabilities.streaming === true;
   let stream: HeldTaskStream | undefined;
+  let task: TaskHandle | undefined;
   try {
     if (streams()) stream = await openUnlessLost(session, desk, sender, { input, options: waiting }, streams);
     if (!stream) {
       const reply = await sendMessage(session, desk, sender, input, { ...options, signal: scope.signal });
-      return "message" in reply ? answeredBy(reply.message) : await finish(desk.entryOf(reply.task));
+      if ("message" in reply) return answeredBy(reply.message);
+      task = reply.task;
+      return await finish(desk.entryOf(task));
     }
     const events = stream[Symbol.asyncIterator]();
     const first = await events.next();
@@ -67,6 +71,9 @@ export async function delegate(
       throw new TypeError("a stream without a task began with no message");
     }
     return answeredBy(first.value.message);
+  } catch (error) {
+    task ??= stream?.task;
+    throw task ? afterSend(error, task.id, options.signal) : error;
   } finally {
     scope.release();
   }

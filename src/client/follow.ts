@@ -7,6 +7,7 @@ import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { createScope, sleep, withSignal } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
+import { aboutTask } from "./about-task.ts";
 import { backoffMs, firstPollMs, longestPollMs, streamBackoff } from "./backoff.ts";
 import { checkCallOptions } from "./call.ts";
 import { isForeign, isPassing } from "./follow-faults.ts";
@@ -238,7 +239,8 @@ export async function* followTask(
       await pushes.rest(Math.max(waitMs, floorMs), { signal, floorMs });
     }
   } catch (error) {
-    if (!left?.aborted) throw signal.aborted ? signal.reason : error;
+    const told = signal.aborted ? signal.reason : error;
+    if (!left?.aborted) throw aboutTask(told, entry.handle.id, options.signal);
   } finally {
     leaveSlot();
     scope.release();

@@ -3,6 +3,7 @@ import { isInterruptedState } from "../model/states.ts";
 import { createScope, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { aboutTask, afterSend } from "./about-task.ts";
 import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import { followTask } from "./follow.ts";
@@ -73,10 +74,15 @@ export async function resultOf(
       // The budget of a call is for the answer alone, as it is where work is delegated.
       const { timeoutMs: _exchange, ...more } = replyOptions;
       const next = { ...defined({ onUpdate, until }), ...more };
-      return resultOf(session, desk, entry, next, { isFresh: true });
+      try {
+        return await resultOf(session, desk, entry, next, { isFresh: true });
+      } catch (error) {
+        throw afterSend(error, entry.handle.id, replyOptions.signal);
+      }
     });
   } catch (error) {
-    throw scope.signal.aborted ? scope.signal.reason : error;
+    const told = scope.signal.aborted ? scope.signal.reason : error;
+    throw aboutTask(told, entry.handle.id, options.signal);
   } finally {
     progress?.release();
     scope.release();

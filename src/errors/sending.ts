@@ -13,7 +13,7 @@ export class SendOutcomeUnknownError extends A2ALeaseError {
   /** Context that the message was sent to. */
   readonly contextId?: string;
   /** Task that the message was sent to. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
 
   constructor(message: { messageId: string; contextId?: string; taskId?: string }, cause: unknown) {
     super(`the outcome of sending message ${message.messageId} is unknown: ${reasonText(cause)}`, {
