@@ -20,7 +20,7 @@ export interface HttpRequest {
   /** Body. */
   readonly body?: string;
   /** Cache mode of the platform; card reads ask past every local cache. */
-  readonly cache?: RequestCache;
+  readonly cache?: "no-cache" | "no-store";
   /** Aborts the exchange until its head is there. Whoever reads the body hands it on to the reading. */
   readonly signal: AbortSignal;
   /** Milliseconds until the head of the answer must be there. */
