@@ -3,6 +3,7 @@ import { TimeoutError } from "../errors/transport.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
 import { afterSend } from "./about-task.ts";
+import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { BegunStream } from "./follow-parts.ts";
 import type { HandleEntry, TaskHandle } from "./handle.ts";
@@ -14,6 +15,7 @@ import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import type { HeldTaskStream } from "./stream.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Options of delegating a piece of work. */
 export interface DelegateOptions extends SendOptions, ResultOptions {}
@@ -30,18 +32,17 @@ export async function delegate(
 ): Promise<DelegateOutcome> {
   const { input, options } = work;
   const { clock } = session;
-  const { deadlineMs, noProgressMs } = options;
+  const { noProgressMs } = options;
   const { url } = sender.holder.pin.interface;
+  checkCallOptions(options);
   const scope = createScope(clock, [options.signal]);
-  if (deadlineMs !== undefined) {
-    scope.deadline(deadlineMs, () => new TimeoutError(url, "deadline", deadlineMs));
-  }
+  limitWait(scope, url, options);
   const begun =
     noProgressMs === undefined
       ? () => {}
       : scope.deadline(noProgressMs, () => new TimeoutError(url, "no-progress", noProgressMs));
-  // The budget of a call is for its exchange; the wait has a deadline of its own, which began with the send.
-  const { timeoutMs: _exchange, deadlineMs: _begun, ...rest } = options;
+  // The time is for all of it, and began with the send.
+  const { timeoutMs: _all, deadlineMs: _begun, ...rest } = options;
   const waiting = { ...rest, signal: scope.signal };
   const finish = (entry: HandleEntry, stream?: BegunStream) => {
     begun();

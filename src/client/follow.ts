@@ -2,7 +2,6 @@ import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
 import { StreamInterruptedError, StreamReplacedError } from "../errors/stream.ts";
-import { TimeoutError } from "../errors/transport.ts";
 import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { createScope, sleep, withSignal } from "../util/abort.ts";
@@ -23,6 +22,7 @@ import { isSettled } from "./settle.ts";
 import type { HeldStream, SharedStream } from "./shared-stream.ts";
 import type { Follower } from "./stream-slot.ts";
 import { createTold } from "./told.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /**
  * Follows a task to where it is settled: one ordered sequence in which nothing comes twice and nothing is left out,
@@ -40,7 +40,7 @@ export async function* followTask(
   const { clock, observer } = session;
   const { settle, onSeen, begun, left } = parts;
   let { looksFirst = false } = parts;
-  const { maxAttempts = 5, headers, timeoutMs, deadlineMs } = options;
+  const { maxAttempts = 5, headers } = options;
   const random = session.options.random ?? Math.random;
   const told = createTold(tracked);
   const inbox = createInbox(told, session.options.limits.eventBytes);
@@ -166,11 +166,7 @@ export async function* followTask(
 
   let borrowed: SharedStream | undefined;
   const leaveSlot = slot.follow(follower);
-  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
-    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(holder.pin.interface.url, budget, ms));
-  };
-  limit(timeoutMs, "total");
-  limit(deadlineMs, "deadline");
+  limitWait(scope, holder.pin.interface.url, options);
   if (begun) {
     slot.shareBegun(begun.stream, begun.events);
     borrowed = slot.share(open);

@@ -15,6 +15,7 @@ import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { type Sender, sendMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import { isSettled } from "./settle.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Where a wait begins. */
 export interface WaitFrom {
@@ -38,13 +39,9 @@ export async function resultOf(
   checkCallOptions(options);
   const settle = options.until ?? "settled";
   const scope = createScope(session.clock, [options.signal]);
-  const { deadlineMs, timeoutMs, noProgressMs, ...rest } = options;
+  const { deadlineMs: _all, timeoutMs: _too, noProgressMs, ...rest } = options;
   const { url } = entry.holder.pin.interface;
-  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
-    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(url, budget, ms));
-  };
-  limit(timeoutMs, "total");
-  limit(deadlineMs, "deadline");
+  limitWait(scope, url, options);
   const progress =
     noProgressMs === undefined ? undefined : watchProgress(session, entry, scope, noProgressMs);
   const waiting = { ...rest, signal: scope.signal };
@@ -68,16 +65,24 @@ export async function resultOf(
     // A completion is only believed, and its outputs are only whole, when the task itself says so.
     if (!isRead && entry.handle.state === "TASK_STATE_COMPLETED") await getTask(session, entry, waiting);
     return outcomeOf(entry, async (input, replyOptions = {}) => {
+      checkCallOptions(replyOptions);
       const sender: Sender = { holder: entry.holder, task: entry };
-      await sendMessage(session, desk(), sender, input, replyOptions);
       const { onUpdate, until } = options;
-      // The budget of a call is for the answer alone, as it is where work is delegated.
-      const { timeoutMs: _exchange, ...more } = replyOptions;
-      const next = { ...defined({ onUpdate, until }), ...more };
+      // The time is for all of it: the answer and the wait for what comes of it.
+      const { deadlineMs: _begun, timeoutMs, ...more } = replyOptions;
+      const all = createScope(session.clock, [replyOptions.signal]);
+      limitWait(all, url, replyOptions);
+      let isSent = false;
       try {
+        const { signal } = all;
+        await sendMessage(session, desk(), sender, input, { ...more, ...defined({ timeoutMs }), signal });
+        isSent = true;
+        const next = { ...defined({ onUpdate, until }), ...more, signal };
         return await resultOf(session, desk, entry, next, { isFresh: true });
       } catch (error) {
-        throw afterSend(error, entry.handle.id, replyOptions.signal);
+        throw isSent ? afterSend(error, entry.handle.id, replyOptions.signal) : error;
+      } finally {
+        all.release();
       }
     });
   } catch (error) {

@@ -59,7 +59,7 @@ describe("what delegate throws once there is a task never says that it may be ca
     expect(error).toMatchObject({ code: "LEASE_UNVERIFIABLE", retry: "never", taskId: "task-1" });
   });
 
-  test.each(["deadlineMs", "noProgressMs"] as const)("%s", async (name) => {
+  test.each(["timeoutMs", "deadlineMs", "noProgressMs"] as const)("%s", async (name) => {
     const error = await failAfter(() => {}, { [name]: 5_000 });
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ retry: "never", nextStep: "wait", taskId: "task-1" });
@@ -76,7 +76,9 @@ describe("what delegate throws once there is a task never says that it may be ca
     at.agent.plan([step.inputRequired("Which?"), step.working(), step.hold()]);
     const outcome = await (await at.connect()).delegate("hello");
     if (outcome.status !== "input-required") expect.fail(outcome.status);
-    const error = await at.inTime(caught(outcome.reply("EU", { deadlineMs: 5_000 })));
+    const from = at.clock.now();
+    const error = await at.inTime(caught(outcome.reply("EU", { timeoutMs: 5_000 })));
+    expect(at.clock.now() - from).toBe(5_000);
     expect(error).toMatchObject({ code: "TIMEOUT", retry: "never", taskId: "task-1" });
   });
 
