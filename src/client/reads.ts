@@ -54,7 +54,7 @@ export async function getTask(
 export async function subscribeToTask(
   session: Session,
   entry: HandleEntry,
-  options: CallOptions & { readonly settle?: SettleRule },
+  { settle = "settled", ...options }: CallOptions & { readonly settle?: SettleRule },
   isChecked = false,
 ): Promise<HeldTaskStream> {
   const { holder, handle } = entry;
@@ -82,7 +82,7 @@ export async function subscribeToTask(
       session,
       opened,
       plan: holder,
-      settle: options.settle ?? "settled",
+      settle,
       guard,
       task: entry,
       mark,
