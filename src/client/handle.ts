@@ -161,8 +161,9 @@ export class TaskHandle {
    * step. A wait for an authentication is told and followed on. All who follow by one handle, `result` too, share a
    * connection; an older stream of `subscribe` ends with `StreamReplacedError`. Leaving the loop leaves the task alone.
    *
-   * Iterating throws as {@link TaskHandle.get} does, `StreamInterruptedError` when the connection is lost again and again
-   * without any progress, and `TimeoutError` when `timeoutMs` or `deadlineMs` passes.
+   * Iterating throws as {@link TaskHandle.get} does, `TimeoutError` when `timeoutMs` or `deadlineMs` passes, and, after
+   * `maxAttempts` in a row without progress, what the last one failed with: `ConnectionError`, `LeaseUnverifiableError`
+   * where the card was out of reach too, `StreamInterruptedError` where streams opened and broke.
    */
   follow(options: FollowOptions = {}): AsyncIterable<TaskUpdate> {
     return iterableOnce("what follow() gives", this.#actions.follow(this.#entry, options));

@@ -15,7 +15,10 @@ export interface FollowOptions extends CallOptions {
    * given the shorter one ends the wait; the task is left alone. @default forever
    */
   readonly deadlineMs?: number;
-  /** Streams opened, or polls failed, in a row without any progress before it is given up. @default 5 */
+  /**
+   * Streams opened, or polls failed, in a row without any progress before it is given up. The waits between them have
+   * jitter: the default is over after seconds. 12 survive an outage of half a minute, as a rule. @default 5
+   */
   readonly maxAttempts?: number;
 }
 
@@ -25,7 +28,7 @@ export interface ResultOptions extends FollowOptions {
   readonly until?: "settled" | "terminal";
   /** How long the task may stay as it is before the wait is given up, in milliseconds. @default forever */
   readonly noProgressMs?: number;
-  /** Hears each step of the task. */
+  /** Hears each step of the task. What it throws ends the wait with just that; the task goes on. */
   readonly onUpdate?: (update: TaskUpdate) => void;
 }
 

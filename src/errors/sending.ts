@@ -20,6 +20,7 @@ export class SendOutcomeUnknownError extends A2ALeaseError {
       retry: "unknown-outcome",
       nextStep: "recover",
       cause,
+      retryAfterMs: cause instanceof A2ALeaseError ? cause.retryAfterMs : undefined,
     });
     this.messageId = message.messageId;
     if (message.contextId !== undefined) this.contextId = message.contextId;

@@ -55,7 +55,10 @@ export interface InputRequiredOutcome<Input, Options> extends OutcomeMembers {
   readonly reply: (input: Input, options?: Options) => Promise<Outcome<Input, Options>>;
 }
 
-/** The agent wants the caller to authenticate, in whatever way its message says. */
+/**
+ * The agent wants the caller to authenticate, in whatever way its message says. Once that is done the work may go on
+ * without a message: wait for it by the handle, `client.task(task.id)`, and its `result()`.
+ */
 export interface AuthRequiredOutcome<Input, Options> extends OutcomeMembers {
   /** Says which outcome it is. */
   readonly status: "auth-required";

@@ -90,6 +90,12 @@ describe("what delegate throws once there is a task never says that it may be ca
     expect(error).toMatchObject({ code: "CARD_DRIFT", retry: "after-renegotiation", taskId: "task-1" });
   });
 
+  test("a send whose outcome is unknown says how long the agent asked to wait", async () => {
+    at.agent.on("call", answer.http(503, "", { "retry-after": "2" }));
+    const error = await caught<A2ALeaseError>((await at.connect()).delegate("hello"));
+    expect(error).toMatchObject({ code: "SEND_OUTCOME_UNKNOWN", retryAfterMs: 2_000 });
+  });
+
   test("before there is one, an error says that itself", async () => {
     at.agent.on("call", answer.http(429));
     const error = await caught<A2ALeaseError>((await at.connect()).delegate("hello"));
