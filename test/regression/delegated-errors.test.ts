@@ -1,12 +1,13 @@
 import {
   type A2ALeaseError,
   type ClientOptions,
+  createClient,
   type DelegateOptions,
   LifecycleMismatchError,
   TimeoutError,
   toToolResult,
 } from "a2a-lease";
-import { answer, createTestCard, step } from "a2a-lease/testing";
+import { answer, createScriptedAgent, createTestCard, step } from "a2a-lease/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
 import { taskOf } from "../flow/lifecycle-setup.ts";
@@ -134,4 +135,10 @@ describe("what a wait throws names its task, and may be tried again", () => {
     expect(reason).toMatchObject({ retry: "safe" });
     expect(reason.taskId).toBeUndefined();
   });
+});
+
+test("a card that can't be reached says why", async () => {
+  const gone = await createScriptedAgent().listen();
+  await gone.close();
+  await expect(createClient(gone.url)).rejects.toThrow(/no answer: .*ECONNREFUSED/);
 });
