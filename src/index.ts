@@ -32,6 +32,7 @@ export type {
   Credentials,
 } from "./client/credentials.ts";
 export type { DelegateOptions, DelegateOutcome } from "./client/delegate.ts";
+export { type AnyA2ALeaseError, CardDriftError, isA2ALeaseError } from "./client/drift-error.ts";
 export type { SendReply, TaskStream } from "./client/handle.ts";
 export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
@@ -56,7 +57,6 @@ export type {
 export type { TaskFailure, TaskPage } from "./client/task-page.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
-export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
 export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
 export {
@@ -76,7 +76,6 @@ export {
 } from "./errors/card.ts";
 export {
   CapabilityMissingError,
-  CardDriftError,
   LeaseUnverifiableError,
   type Renegotiated,
   RequirementUnmetError,

@@ -1,5 +1,6 @@
 import type { A2AClient } from "./client.ts";
 import { type CardSourceInput, createClient } from "./create.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import type { ClientOptions } from "./options.ts";
 
 /** Clients of many agents, one for each, that share their options and one `close()`. */
@@ -29,6 +30,7 @@ export function createAgents(
   for (const name of ["pin", "expectedDigest", "revalidateAt", "immutable", "signal"]) {
     if (name in options) throw new TypeError(`${name}: belongs to one agent, give it to createClient`);
   }
+  checkClientOptionNames(options);
   const bySource = new Map<string, Promise<A2AClient>>();
   const byCardUrl = new Map<string, A2AClient>();
   let isClosed = false;

@@ -17,6 +17,7 @@ import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialHeaders } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import { type ClientOptions, defaultReadMs, type ResolvedOptions, resolveOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import type { Session } from "./session.ts";
@@ -41,6 +42,7 @@ export type CardSourceInput =
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {
+  checkClientOptionNames(options);
   const resolved = resolveOptions(options);
   const closing = new AbortController();
   const scope = createScope(resolved.clock, [options.signal]);
