@@ -1,6 +1,7 @@
 import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
 import type { A2AClient } from "./client.ts";
 import { type CardSourceInput, connectClient } from "./create.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import type { ClientOptions } from "./options.ts";
 
 /** Clients of many agents, one for each, that share their options, the key sets that were read, and one `close()`. */
@@ -30,6 +31,7 @@ export function createAgents(
   for (const name of ["pin", "expectedDigest", "revalidateAt", "immutable", "signal"]) {
     if (name in options) throw new TypeError(`${name}: belongs to one agent, give it to createClient`);
   }
+  checkClientOptionNames(options);
   const bySource = new Map<string, Promise<A2AClient>>();
   const byCardUrl = new Map<string, A2AClient>();
   let verifier: Promise<CardVerifier> | undefined;

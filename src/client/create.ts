@@ -19,6 +19,7 @@ import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialsFor } from "./credentials.ts";
 import { createObserver } from "./observer.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import { type ClientOptions, defaultReadMs } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
@@ -54,6 +55,7 @@ export async function connectClient(
   options: ClientOptions,
   makeVerifier: typeof createCardVerifier,
 ): Promise<A2AClient> {
+  checkClientOptionNames(options);
   const resolved = resolveOptions(options);
   const closing = new AbortController();
   const scope = createScope(resolved.clock, [options.signal]);

@@ -2,9 +2,11 @@ import { CapabilityMissingError } from "../errors/lease.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
+import { afterSend } from "./about-task.ts";
+import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { BegunStream } from "./follow-parts.ts";
-import type { HandleEntry } from "./handle.ts";
+import type { HandleEntry, TaskHandle } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import { answeredBy } from "./outcome.ts";
 import { effectiveCard } from "./pinned.ts";
@@ -13,6 +15,7 @@ import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { type Sender, sendMessage, sendStreamingMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import type { HeldTaskStream } from "./stream.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Options of delegating a piece of work. */
 export interface DelegateOptions extends SendOptions, ResultOptions {}
@@ -29,30 +32,32 @@ export async function delegate(
 ): Promise<DelegateOutcome> {
   const { input, options } = work;
   const { clock } = session;
-  const { deadlineMs, noProgressMs } = options;
+  const { noProgressMs } = options;
   const { url } = sender.holder.pin.interface;
+  checkCallOptions(options);
   const scope = createScope(clock, [options.signal]);
-  if (deadlineMs !== undefined) {
-    scope.deadline(deadlineMs, () => new TimeoutError(url, "deadline", deadlineMs));
-  }
+  limitWait(scope, url, options);
   const begun =
     noProgressMs === undefined
       ? () => {}
       : scope.deadline(noProgressMs, () => new TimeoutError(url, "no-progress", noProgressMs));
-  // The budget of a call is for its exchange; the wait has a deadline of its own, which began with the send.
-  const { timeoutMs: _exchange, deadlineMs: _begun, ...rest } = options;
+  // The time is for all of it, and began with the send.
+  const { timeoutMs: _all, deadlineMs: _begun, ...rest } = options;
   const waiting = { ...rest, signal: scope.signal };
   const finish = (entry: HandleEntry, stream?: BegunStream) => {
     begun();
-    return resultOf(session, () => desk, entry, waiting, stream);
+    return resultOf(session, () => desk, entry, waiting, { begun: stream, isFresh: true });
   };
   const streams = () => effectiveCard(sender.holder.pin).capabilities.streaming === true;
   let stream: HeldTaskStream | undefined;
+  let task: TaskHandle | undefined;
   try {
     if (streams()) stream = await openUnlessLost(session, desk, sender, { input, options: waiting }, streams);
     if (!stream) {
       const reply = await sendMessage(session, desk, sender, input, { ...options, signal: scope.signal });
-      return "message" in reply ? answeredBy(reply.message) : await finish(desk.entryOf(reply.task));
+      if ("message" in reply) return answeredBy(reply.message);
+      task = reply.task;
+      return await finish(desk.entryOf(task));
     }
     const events = stream[Symbol.asyncIterator]();
     const first = await events.next();
@@ -67,6 +72,9 @@ export async function delegate(
       throw new TypeError("a stream without a task began with no message");
     }
     return answeredBy(first.value.message);
+  } catch (error) {
+    task ??= stream?.task;
+    throw task ? afterSend(error, task.id, options.signal) : error;
   } finally {
     scope.release();
   }

@@ -58,6 +58,8 @@ export abstract class A2ALeaseError extends Error {
   readonly nextStep: NextStep;
   /** How long the remote side asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The task that it concerns, where there is one: `client.task(taskId)` goes on with it. */
+  readonly taskId?: string;
 
   constructor(message: string, advice: ErrorAdvice) {
     super(
