@@ -47,7 +47,9 @@ const frames: Binding = {
 // #endregion own
 
 const card = createTestCard({
-  supportedInterfaces: [{ url: "frames://agent", protocolBinding: frames.name, protocolVersion: "1.0" }],
+  supportedInterfaces: [
+    { url: "frames://agent.example", protocolBinding: frames.name, protocolVersion: "1.0" },
+  ],
 });
 const framed = await createClient(card, { bindings: [frames], immutable: true });
 const reply = await framed.sendMessage("Over frames.");

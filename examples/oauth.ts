@@ -9,8 +9,10 @@ await login.issuer.keys.generate("RS256");
 await login.start(0, "localhost");
 const issuer = login.issuer.url ?? "";
 let tokens = 0;
-login.service.on("beforeTokenSigning", () => {
+login.service.on("beforeTokenSigning", (token) => {
   tokens += 1;
+  // Tokens of the same second are different ones, too.
+  token.payload.jti = String(tokens);
 });
 
 const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));

@@ -30,6 +30,7 @@ export { A2AClient } from "./client/client.ts";
 export type { CardSourceInput } from "./client/create.ts";
 export { createClient } from "./client/create.ts";
 export type { DelegateOptions, DelegateOutcome } from "./client/delegate.ts";
+export { type AnyA2ALeaseError, CardDriftError, isA2ALeaseError } from "./client/drift-error.ts";
 export type { SendReply, TaskStream } from "./client/handle.ts";
 export { TaskHandle } from "./client/handle.ts";
 export type { MessageFields, MessageInput, SendOptions } from "./client/message.ts";
@@ -66,7 +67,6 @@ export {
   mutualTls,
   type SecretSource,
 } from "./credentials/ready.ts";
-export { type AnyA2ALeaseError, isA2ALeaseError } from "./errors/any.ts";
 export { AuthenticationError, AuthorizationError, CredentialOriginError } from "./errors/auth.ts";
 export { A2ALeaseError, type ErrorJson, type NextStep, type RetryAdvice } from "./errors/base.ts";
 export {
@@ -90,7 +90,6 @@ export {
 } from "./errors/credentials.ts";
 export {
   CapabilityMissingError,
-  CardDriftError,
   LeaseUnverifiableError,
   type Renegotiated,
   RequirementUnmetError,

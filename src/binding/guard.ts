@@ -8,6 +8,13 @@ import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { toConnectionError } from "../wire/failure.ts";
 import type { Binding, BindingAnswer, BindingCall, BindingStream, StreamingOperation } from "./binding.ts";
 import { readResponse } from "./body.ts";
+import { secretsOf } from "./secrets.ts";
+
+/** What a binding was asked. */
+interface Asked {
+  readonly call: BindingCall;
+  readonly request: object;
+}
 
 /**
  * Takes a binding that was handed in at its word, and no further: what it throws beside this library's errors is a
@@ -22,7 +29,7 @@ export function guardBinding(binding: Binding): Binding {
         const answering = Promise.resolve(binding.call(operation, request, call));
         return guardAnswer(operation, await withSignal(answering, call.signal));
       } catch (error) {
-        throw told(error, call, "head");
+        throw told(error, { call, request }, "head");
       }
     },
     async open(operation, request, call) {
@@ -33,9 +40,9 @@ export function guardBinding(binding: Binding): Binding {
           (late) => call.signal.aborted && closeQuietly(late),
           () => {},
         );
-        return guardStream(operation, await withSignal(opening, call.signal), call);
+        return guardStream(operation, await withSignal(opening, call.signal), { call, request });
       } catch (error) {
-        throw told(error, call, "head");
+        throw told(error, { call, request }, "head");
       }
     },
   };
@@ -70,7 +77,11 @@ function deviationsOf({ deviations }: { readonly deviations: unknown }): readonl
   return given.filter((item): item is Deviation => isRecord(item) && typeof item.kind === "string");
 }
 
-function guardStream(operation: StreamingOperation, stream: BindingStream, call: BindingCall): BindingStream {
+function guardStream(
+  operation: StreamingOperation,
+  stream: BindingStream,
+  { call, request }: Asked,
+): BindingStream {
   const { events }: { readonly events?: unknown } = isRecord(stream) ? stream : {};
   if (!isRecord(events) || !(Symbol.asyncIterator in events)) {
     throw malformed("found no stream, wanted { events, close }");
@@ -85,7 +96,7 @@ function guardStream(operation: StreamingOperation, stream: BindingStream, call:
         yield guardValue(operation, value);
       }
     } catch (error) {
-      throw told(error, call, "body");
+      throw told(error, { call, request }, "body");
     } finally {
       leave(iterator);
     }
@@ -127,8 +138,9 @@ function malformed(message: string): MalformedResponseError {
   return new MalformedResponseError([{ path: "$", message }]);
 }
 
-/** The failure itself is not kept: it can hold the request with its headers. */
-function told(error: unknown, { signal, interface: { url } }: BindingCall, phase: "head" | "body"): unknown {
-  if (signal.aborted) return signal.reason;
-  return error instanceof A2ALeaseError ? error : toConnectionError(url, error, phase);
+/** The failure itself is not kept: it can hold the request with its headers, and its words may repeat them. */
+function told(error: unknown, { call, request }: Asked, phase: "head" | "body"): unknown {
+  if (call.signal.aborted) return call.signal.reason;
+  if (error instanceof A2ALeaseError) return error;
+  return toConnectionError(call.interface.url, error, phase, secretsOf(call, request));
 }

@@ -8,7 +8,8 @@ export interface SignatureCheckOptions {
   readonly keys?: readonly TrustedKeyInput[];
   /**
    * Origins whose key sets (`jku`) are trusted, `"https://keys.example.com"`: https, or http on loopback. No key set of
-   * any other origin is read, that of the card's own origin included. @default none
+   * any other origin is read, that of the card's own origin included. Whoever signs chooses among these and nothing else,
+   * no redirect is followed, and so `addressPolicy` has no say: an address inside is read where you name it. @default none
    */
   readonly jkuOrigins?: readonly string[];
   /** How many different trusted keys must have signed. @default 1 */

@@ -1,8 +1,10 @@
+import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
 import type { A2AClient } from "./client.ts";
-import { type CardSourceInput, createClient } from "./create.ts";
+import { type CardSourceInput, connectClient } from "./create.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import type { ClientOptions } from "./options.ts";
 
-/** Clients of many agents, one for each, that share their options and one `close()`. */
+/** Clients of many agents, one for each, that share their options, the key sets that were read, and one `close()`. */
 export interface Agents extends AsyncDisposable {
   /**
    * The client of an agent. The card is read once: callers that ask at the same time share the reading, and later ones
@@ -29,12 +31,20 @@ export function createAgents(
   for (const name of ["pin", "expectedDigest", "revalidateAt", "immutable", "signal"]) {
     if (name in options) throw new TypeError(`${name}: belongs to one agent, give it to createClient`);
   }
+  checkClientOptionNames(options);
   const bySource = new Map<string, Promise<A2AClient>>();
   const byCardUrl = new Map<string, A2AClient>();
+  let verifier: Promise<CardVerifier> | undefined;
   let isClosed = false;
 
+  // All clients have the same options, so one verifier reads the keys and key sets for them all.
+  const sharedVerifier: typeof createCardVerifier = (rules, parts) => {
+    verifier ??= createCardVerifier(rules, parts);
+    return verifier;
+  };
+
   async function connect(source: CardSourceInput): Promise<A2AClient> {
-    const client = await createClient(source, options);
+    const client = await connectClient(source, options, sharedVerifier);
     const { url } = client.lease;
     const known = byCardUrl.get(url);
     if (known || isClosed) await client.close();

@@ -5,14 +5,13 @@ import { interfaceStructure } from "../card/structure.ts";
 import { CredentialOriginError } from "../errors/auth.ts";
 import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { AgentInterface } from "../model/card.ts";
-import type { RequestCredentials } from "../model/credentials.ts";
 import type { OperationName } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import type { Instant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
-import { credentialsFor, withRequirement } from "./credentials.ts";
+import { credentialsFor, type ResolvedCredentials, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
 import { isRepeatable } from "./retryable.ts";
@@ -155,7 +154,12 @@ function requireAddress({ source, options }: Session, target: AgentInterface): v
 }
 
 /** What the last attempt of a call was authenticated by, so that what was refused is not given again. */
-const lastSent = new WeakMap<object, RequestCredentials>();
+const lastSent = new WeakMap<object, ResolvedCredentials>();
+
+/** What the last attempt of a call was authenticated by; nothing before the first. */
+export function credentialsSent(call: object): ResolvedCredentials {
+  return lastSent.get(call) ?? { headers: {} };
+}
 
 function declaredExtensions(
   listed: readonly string[],

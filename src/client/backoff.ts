@@ -19,6 +19,13 @@ export function isTransient(error: unknown): boolean {
   return passing.some((type) => error instanceof type) && !(error instanceof TaskNotFoundError);
 }
 
+/** Waits between two streams: the cap of the first, and of the longest. */
+export const streamBackoff = Object.freeze({ firstMs: 500, longestMs: 15_000 });
+/** The first wait between two polls, in milliseconds. */
+export const firstPollMs = 1_000;
+/** The longest wait between two polls, in milliseconds. */
+export const longestPollMs = 30_000;
+
 /** The shortest wait that a server's `retry:` leads to, so that a server of 0 is no tight loop. */
 const shortestRetryMs = 100;
 

@@ -3,6 +3,7 @@ import type { Message } from "../model/message.ts";
 import { type CardCheck, type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope, type Scope } from "../util/abort.ts";
+import { checkNames } from "./check-options.ts";
 import { defaultReadMs, defaultSendMs } from "./options.ts";
 import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
 
@@ -57,12 +58,23 @@ export function budgetOf<O extends OperationName>(session: Session, call: Call<O
   return call.options.timeoutMs ?? session.options.timeouts.totalMs ?? usual;
 }
 
+/** What any call takes: of a call, a read, a send, a wait, a listing and a cancellation; requests bring their id along. */
+export const callOptionNames = Object.freeze([
+  ...["id", "pageSize", "pageToken"],
+  ...["signal", "timeoutMs", "headers", "metadata", "historyLength"],
+  ...["requires", "posture", "compare", "contextId", "referenceTaskIds", "acceptedOutputModes"],
+  ...["pushNotificationConfig", "blocking"],
+  ...["deadlineMs", "maxAttempts", "until", "noProgressMs", "onUpdate"],
+]);
+
 /**
  * Checks the options of a call.
  *
  * @throws TypeError naming the option.
  */
-export function checkCallOptions({ timeoutMs, signal }: CallOptions): void {
+export function checkCallOptions(options: CallOptions): void {
+  checkNames(options, callOptionNames);
+  const { timeoutMs, signal } = options;
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
     throw new TypeError(
       `timeoutMs: found ${String(timeoutMs)}, wanted a number of milliseconds of at least 0`,

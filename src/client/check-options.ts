@@ -24,6 +24,18 @@ export function checkRequirements(requires: CardRequirements | undefined): void 
 }
 
 /**
+ * Checks the names of options: one that is misspelt would be taken in silence, and not count.
+ *
+ * @throws TypeError naming the one that is none.
+ */
+export function checkNames(given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(`${unknown}: is no option here, wanted some of ${[...known].sort().join(", ")}`);
+  }
+}
+
+/**
  * Checks a posture.
  *
  * @throws TypeError when it is none.

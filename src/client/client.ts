@@ -110,9 +110,8 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
 
   /**
    * Delegates a piece of work: sends the message, follows what comes of it, answers nothing by itself, and resolves to
-   * what it came to. Streams where the card has it, polls where not.
-   *
-   * @throws as {@link A2AClient.sendMessage} and `TaskHandle.result` do.
+   * what it came to. Streams where the card has it, polls where not. What it throws once there is a task has the
+   * `taskId`, and never says that delegating again is safe: go on with `client.task(taskId)`. Throws as {@link A2AClient.sendMessage} and `TaskHandle.result` do.
    */
   async delegate(input: MessageInput, options: DelegateOptions = {}): Promise<DelegateOutcome> {
     return delegate(this.#session, this.#desk, await this.#sender(input, options), { input, options });

@@ -19,6 +19,7 @@ import { createBindings } from "./bindings.ts";
 import { A2AClient } from "./client.ts";
 import { type CredentialScope, credentialsFor } from "./credentials.ts";
 import { createObserver, type Observer } from "./observer.ts";
+import { checkClientOptionNames } from "./option-names.ts";
 import { type ClientOptions, defaultReadMs } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
@@ -48,27 +49,36 @@ export type CardSourceInput =
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createClient(source: CardSourceInput, options: ClientOptions = {}): Promise<A2AClient> {
+  return connectClient(source, options, createCardVerifier);
+}
+
+/** Does the same with a verifier that several clients may share, and with it the key sets that it has read. */
+export async function connectClient(
+  source: CardSourceInput,
+  options: ClientOptions,
+  makeVerifier: typeof createCardVerifier,
+): Promise<A2AClient> {
+  checkClientOptionNames(options);
   const resolved = resolveOptions(options);
   const closing = new AbortController();
   const scope = createScope(resolved.clock, [options.signal]);
   try {
     const http = createHttp({ fetch: resolved.fetch, clock: resolved.clock });
-    const { clock, limits } = resolved;
+    const { clock, limits, principal, random } = resolved;
     const bindings = createBindings({ http, clock, limits }, resolved);
-    const verifier = await createCardVerifier(resolved.signatures, { http, clock, limits });
+    const verifier = await makeVerifier(resolved.signatures, { http, clock, limits });
     let observer: Observer | undefined;
     const retry = createRetrier({
       options: resolved.retries,
       budget: retryBudgetOf(resolved),
       clock,
-      random: resolved.random ?? Math.random,
+      random: random ?? Math.random,
       emit: (event) => observer?.emit("retry", event),
     });
     const found = await findCard(source, resolved, { http, retry, verifier, signal: scope.signal });
     observer = createObserver(clock, found.source.url);
     const ledger = boundLedger(resolved.ledger, resolved.clock, closing.signal);
     const cardKey = cardKeyOf(found.source.url);
-    const { principal, random } = resolved;
     const session: Session = {
       options: resolved,
       source: shareSource(found.source, { ledger, clock, random, cardKey, principal }),

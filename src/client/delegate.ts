@@ -3,10 +3,12 @@ import { SendOutcomeUnknownError } from "../errors/sending.ts";
 import { TimeoutError } from "../errors/transport.ts";
 import type { AnsweredOutcome } from "../model/outcome.ts";
 import { createScope } from "../util/abort.ts";
+import { afterSend } from "./about-task.ts";
+import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { Sender } from "./entry.ts";
 import type { BegunStream } from "./follow-parts.ts";
-import type { HandleEntry } from "./handle.ts";
+import type { HandleEntry, TaskHandle } from "./handle.ts";
 import type { MessageInput, SendOptions } from "./message.ts";
 import { lookForLost } from "./outbox.ts";
 import { answeredBy } from "./outcome.ts";
@@ -16,6 +18,7 @@ import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { sendMessage, sendStreamingMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import type { HeldTaskStream } from "./stream.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Options of delegating a piece of work. */
 export interface DelegateOptions extends SendOptions, ResultOptions {}
@@ -32,30 +35,32 @@ export async function delegate(
 ): Promise<DelegateOutcome> {
   const { input, options } = work;
   const { clock } = session;
-  const { deadlineMs, noProgressMs } = options;
+  const { noProgressMs } = options;
   const { url } = sender.holder.pin.interface;
+  checkCallOptions(options);
   const scope = createScope(clock, [options.signal]);
-  if (deadlineMs !== undefined) {
-    scope.deadline(deadlineMs, () => new TimeoutError(url, "deadline", deadlineMs));
-  }
+  limitWait(scope, url, options);
   const begun =
     noProgressMs === undefined
       ? () => {}
       : scope.deadline(noProgressMs, () => new TimeoutError(url, "no-progress", noProgressMs));
-  // The budget of a call is for its exchange; the wait has a deadline of its own, which began with the send.
-  const { timeoutMs: _exchange, deadlineMs: _begun, ...rest } = options;
+  // The time is for all of it, and began with the send.
+  const { timeoutMs: _all, deadlineMs: _begun, ...rest } = options;
   const waiting = { ...rest, signal: scope.signal };
   const finish = (entry: HandleEntry, stream?: BegunStream) => {
     begun();
-    return resultOf(session, () => desk, entry, waiting, stream);
+    return resultOf(session, () => desk, entry, waiting, { begun: stream, isFresh: true });
   };
   const streams = () => effectiveCard(sender.holder.pin).capabilities.streaming === true;
   let stream: HeldTaskStream | undefined;
+  let task: TaskHandle | undefined;
   try {
     if (streams()) stream = await openUnlessLost(session, desk, sender, { input, options: waiting }, streams);
     if (!stream) {
       const reply = await sendMessage(session, desk, sender, input, { ...options, signal: scope.signal });
-      return "message" in reply ? answeredBy(reply.message) : await finish(desk.entryOf(reply.task));
+      if ("message" in reply) return answeredBy(reply.message);
+      task = reply.task;
+      return await finish(desk.entryOf(task));
     }
     const events = stream[Symbol.asyncIterator]();
     const first = await events.next();
@@ -71,12 +76,14 @@ export async function delegate(
     }
     return answeredBy(first.value.message);
   } catch (error) {
+    task ??= stream?.task;
+    if (task) throw afterSend(error, task.id, options.signal);
     // A stream that broke before it showed anything says nothing of the message; the agent's list may.
-    const found = stream?.task
-      ? undefined
-      : await findLost(session, desk, sender, { error, options: waiting });
+    const found = await findLost(session, desk, sender, { error, options: waiting });
     if (!found) throw error;
-    return await finish(found);
+    return await finish(found).catch((again) => {
+      throw afterSend(again, found.handle.id, options.signal);
+    });
   } finally {
     scope.release();
   }

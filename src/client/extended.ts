@@ -1,4 +1,5 @@
 import { digestsOf } from "../card/digest.ts";
+import { refuseEcho } from "../card/echo.ts";
 import { createFlights } from "../card/flight.ts";
 import { shapeCard } from "../card/parse.ts";
 import { AuthenticationError } from "../errors/auth.ts";
@@ -8,7 +9,7 @@ import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import { createScope } from "../util/abort.ts";
 import { readInstant } from "../util/clock.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
-import { attemptCall } from "./attempt.ts";
+import { attemptCall, credentialsSent } from "./attempt.ts";
 import { budgetOf, type Call, type CallOptions } from "./call.ts";
 import { holdPin } from "./holder.ts";
 import { publicCard } from "./pinned.ts";
@@ -78,6 +79,9 @@ export async function readExtended(
     });
     const json = answer.wire;
     if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);
+    const own = { ...session.options.headers, ...options.headers };
+    const bytes = new TextEncoder().encode(JSON.stringify(json));
+    refuseEcho(bytes, { url: pin.interface.url, own, sent: credentialsSent(call) });
     const { card } = shapeCard(json, "", pin.interface.url);
     const { refusal } = await session.verifier.verify(json, pin.interface.url, scope.signal);
     if (refusal) throw refusal;

@@ -18,5 +18,6 @@ export function isForeign(
  */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof LeaseUnverifiableError)) return isTransient(error);
-  return error.retry === "safe" && isTransient(error.checkFailure ?? error.cause);
+  const isLasting = error.retry === "unknown-outcome" || error.retry === "after-renegotiation";
+  return !isLasting && isTransient(error.checkFailure ?? error.cause);
 }

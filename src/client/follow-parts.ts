@@ -17,6 +17,8 @@ export interface FollowParts {
   readonly settle: SettleRule;
   /** A stream that has begun already; it is read first. */
   readonly begun?: BegunStream;
+  /** Whether the task is read before a stream is opened: where it is at rest, but may have gone on unseen. */
+  readonly looksFirst?: boolean;
   /** Told whenever the task was seen, with or without news. */
   readonly onSeen?: (by: "stream" | "poll") => void;
   /** Aborted when the reader leaves; a wait for the next update ends then, as the sequence does. */

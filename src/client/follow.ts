@@ -2,12 +2,12 @@ import { CapabilityMissingError } from "../errors/lease.ts";
 import { LifecycleMismatchError } from "../errors/lifecycle.ts";
 import { UnsupportedOperationError } from "../errors/protocol.ts";
 import { StreamInterruptedError, StreamReplacedError } from "../errors/stream.ts";
-import { TimeoutError } from "../errors/transport.ts";
 import { isInterruptedState, isTerminalState } from "../model/states.ts";
 import type { TaskUpdate } from "../model/update.ts";
 import { createScope, sleep, withSignal } from "../util/abort.ts";
 import { defined } from "../util/freeze.ts";
-import { backoffMs } from "./backoff.ts";
+import { aboutTask } from "./about-task.ts";
+import { backoffMs, firstPollMs, longestPollMs, streamBackoff } from "./backoff.ts";
 import { checkCallOptions } from "./call.ts";
 import { isForeign, isPassing } from "./follow-faults.ts";
 import type { FollowParts } from "./follow-parts.ts";
@@ -22,12 +22,7 @@ import { isSettled } from "./settle.ts";
 import type { HeldStream, SharedStream } from "./shared-stream.ts";
 import type { Follower } from "./stream-slot.ts";
 import { createTold } from "./told.ts";
-
-/** Waits between two streams: the cap of the first, and of the longest. */
-const streamBackoff = { firstMs: 500, longestMs: 15_000 };
-/** Waits between two polls: the first, and the longest. */
-const firstPollMs = 1_000;
-const longestPollMs = 30_000;
+import { limitWait } from "./wait-limits.ts";
 
 /**
  * Follows a task to where it is settled: one ordered sequence in which nothing comes twice and nothing is left out,
@@ -44,7 +39,8 @@ export async function* followTask(
   const { tracked, holder, slot } = entry;
   const { clock, observer } = session;
   const { settle, onSeen, begun, left } = parts;
-  const { maxAttempts = 5, headers, timeoutMs, deadlineMs } = options;
+  let { looksFirst = false } = parts;
+  const { maxAttempts = 5, headers } = options;
   const random = session.options.random ?? Math.random;
   const told = createTold(tracked);
   const inbox = createInbox(told, session.options.limits.eventBytes);
@@ -170,11 +166,7 @@ export async function* followTask(
 
   let borrowed: SharedStream | undefined;
   const leaveSlot = slot.follow(follower);
-  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
-    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(holder.pin.interface.url, budget, ms));
-  };
-  limit(timeoutMs, "total");
-  limit(deadlineMs, "deadline");
+  limitWait(scope, holder.pin.interface.url, options);
   if (begun) {
     slot.shareBegun(begun.stream, begun.events);
     borrowed = slot.share(open);
@@ -188,7 +180,11 @@ export async function* followTask(
     while (canStream || borrowed) {
       let shared: SharedStream | undefined;
       try {
-        if (slot.isTaken && !isNewest) yield* listen();
+        if (looksFirst) {
+          yield* read(false);
+          looksFirst = false;
+          isShown = isOver();
+        } else if (slot.isTaken && !isNewest) yield* listen();
         else {
           isNewest = false;
           isOpener = false;
@@ -239,7 +235,8 @@ export async function* followTask(
       await pushes.rest(Math.max(waitMs, floorMs), { signal, floorMs });
     }
   } catch (error) {
-    if (!left?.aborted) throw signal.aborted ? signal.reason : error;
+    const told = signal.aborted ? signal.reason : error;
+    if (!left?.aborted) throw aboutTask(told, entry.handle.id, options.signal);
   } finally {
     leaveSlot();
     scope.release();

@@ -161,15 +161,17 @@ export class TaskHandle {
    * step. A wait for an authentication is told and followed on. All who follow by one handle, `result` too, share a
    * connection; an older stream of `subscribe` ends with `StreamReplacedError`. Leaving the loop leaves the task alone.
    *
-   * Iterating throws as {@link TaskHandle.get} does, `StreamInterruptedError` when the connection is lost again and again
-   * without any progress, and `TimeoutError` when `timeoutMs` or `deadlineMs` passes.
+   * Iterating throws as {@link TaskHandle.get} does, `TimeoutError` when `timeoutMs` or `deadlineMs` passes, and, after
+   * `maxAttempts` in a row without progress, what the last one failed with: `ConnectionError`, `LeaseUnverifiableError`
+   * where the card was out of reach too, `StreamInterruptedError` where streams opened and broke.
    */
   follow(options: FollowOptions = {}): AsyncIterable<TaskUpdate> {
     return iterableOnce("what follow() gives", this.#actions.follow(this.#entry, options));
   }
 
   /**
-   * Waits until the task is over or asks something, by stream or by poll, and says what it came to.
+   * Waits until the task is over or asks something, by stream or by poll, and says what it came to. A question that is
+   * known already is read once more: after a login the work may go on without a message.
    *
    * @throws TimeoutError when `deadlineMs` or `noProgressMs` passes; the task is left alone. Otherwise as
    * {@link TaskHandle.follow} does.

@@ -11,6 +11,8 @@ import { isSurprise } from "./surprise.ts";
 /** A stream whose head was accepted. The scope lives as long as the stream does. */
 export interface OpenedStream extends Passage<BindingStream> {
   readonly scope: Scope;
+  /** The caller's own signal. */
+  readonly callers: AbortSignal | undefined;
   /** Says what answers a silence of the stream; without an answer it ends the stream. */
   readonly listen: (answerSilence: (silence: Silence) => Promise<void>) => void;
   /** Judges the card because of an error in the middle of the stream; always throws. */
@@ -56,7 +58,7 @@ export async function openStream<O extends StreamingOperation>(
     const listen: OpenedStream["listen"] = (answerSilence) => {
       onSilence = answerSilence;
     };
-    return { answer, intent, scope, forceCheck, fail, listen };
+    return { answer, intent, scope, callers: options.signal, forceCheck, fail, listen };
   } catch (error) {
     const thrown = isCallersAbort(scope) ? scope.signal.reason : error;
     scope.abort(error);

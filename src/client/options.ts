@@ -32,7 +32,7 @@ export interface TimeoutOptions {
 
 /** Options of {@link createClient}. Everything has a default. */
 export interface ClientOptions {
-  /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin only. */
+  /** Credentials for calls, and for the card where it asks for them. They go to the card's own origin and `allowedOrigins`. */
   readonly credentials?: Credentials;
   /**
    * Called when a wait for a task comes upon `TASK_STATE_AUTH_REQUIRED`: to have somebody authenticate at the agent, out
@@ -107,7 +107,10 @@ export interface ClientOptions {
    * epoch, until when. @default false
    */
   readonly immutable?: boolean | { readonly untilMs: number };
-  /** How often a lease that was renewed by 304 alone is read in full. @default 60 000 */
+  /**
+   * How often a lease that was renewed by 304 alone is read in full, and one under an open stream is checked, in
+   * milliseconds. @default 60 000
+   */
   readonly fullCheckEveryMs?: number;
   /** How long `cancel()` waits to see the task canceled. @default 30 000 */
   readonly cancelConfirmMs?: number;

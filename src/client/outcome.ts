@@ -27,7 +27,9 @@ export function outcomeOf(entry: HandleEntry, reply: Reply): TaskOutcome {
         const found = "found TASK_STATE_COMPLETED without an artifact or a message, wanted some output";
         entry.tracked.note([{ kind: "completed-empty", message: found }]);
       }
-      return Object.freeze({ status: "completed", ...members, ...textOfArtifacts(artifacts), isEmpty });
+      // 4.1.2: an agent may say its answer with the completion. Beside an artifact it is a remark, and no output.
+      const output = artifacts.length === 0 ? textOfParts(message?.parts ?? []) : textOfArtifacts(artifacts);
+      return Object.freeze({ status: "completed", ...members, ...output, isEmpty });
     }
     case "TASK_STATE_FAILED":
       return Object.freeze({ status: "failed", ...members });

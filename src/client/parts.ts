@@ -24,7 +24,7 @@ export function textPart(text: string, details: PartMembers = {}): TextPart {
 }
 
 /**
- * A part that is structured data: any JSON value, `null` too.
+ * A part that is structured data: any JSON value, `null` too. Its media type has to be among the card's input modes.
  *
  * @param details - media type (by itself `application/json`), filename, metadata.
  * @throws TypeError for `undefined`, which JSON does not have.
@@ -36,7 +36,8 @@ export function dataPart(data: unknown, details: PartMembers = {}): DataPart {
 
 /**
  * A part that is a file (6.7): bytes travel in the message, of a URL only the URL does. A `Blob` has to be read first,
- * so its part is a promise; its own type and, of a `File`, its name stand where `details` say nothing.
+ * so its part is a promise; its own type and, of a `File`, its name stand where `details` say nothing. The media type
+ * has to be among the card's input modes.
  *
  * @param source - bytes; or an absolute URL that the agent can read: the client never does.
  * @param details - media type, filename, metadata.

@@ -15,7 +15,10 @@ export interface PushConfigInput {
   readonly url: string;
   /** Id of the configuration; the same one again replaces it. @default a fresh one */
   readonly id?: string;
-  /** Secret that comes back in `X-A2A-Notification-Token`; each configuration wants one of its own (13.2). */
+  /**
+   * Secret that comes back in `X-A2A-Notification-Token`, 16 to 4096 printable ASCII characters; each configuration
+   * wants one of its own (13.2).
+   */
   readonly token?: string;
   /** Secret that comes back in `Authorization`; each configuration wants one of its own (13.2). */
   readonly authentication?: AuthenticationInfo;

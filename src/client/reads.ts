@@ -2,6 +2,7 @@ import { UnsupportedOperationError } from "../errors/protocol.ts";
 import { isTerminalState } from "../model/states.ts";
 import { isoTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { aboutTask } from "./about-task.ts";
 import type { CallOptions } from "./call.ts";
 import { forgotten } from "./forgotten.ts";
 import { guardStream } from "./guard.ts";
@@ -45,7 +46,7 @@ export async function getTask(
       tracked.note(answer.deviations);
     });
   } catch (error) {
-    throw forgotten(entry.handle.task, error);
+    throw aboutTask(forgotten(entry.handle.task, error), entry.handle.id, options.signal);
   }
 }
 
@@ -53,7 +54,7 @@ export async function getTask(
 export async function subscribeToTask(
   session: Session,
   entry: HandleEntry,
-  options: CallOptions & { readonly settle?: SettleRule },
+  { settle = "settled", ...options }: CallOptions & { readonly settle?: SettleRule },
   isChecked = false,
 ): Promise<HeldTaskStream> {
   const { holder, handle } = entry;
@@ -81,7 +82,7 @@ export async function subscribeToTask(
       session,
       opened,
       plan: holder,
-      settle: options.settle ?? "settled",
+      settle,
       guard,
       task: entry,
       mark,
@@ -89,7 +90,7 @@ export async function subscribeToTask(
       look: (task, signal) => getTask(session, task, { signal, ...defined({ headers: options.headers }) }),
     });
   } catch (error) {
-    throw forgotten(entry.handle.task, error);
+    throw aboutTask(forgotten(handle.task, error), handle.id, options.signal);
   }
 }
 

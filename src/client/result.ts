@@ -1,7 +1,9 @@
 import { TimeoutError } from "../errors/transport.ts";
+import { isInterruptedState } from "../model/states.ts";
 import { createScope, type Scope } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { aboutTask, afterSend } from "./about-task.ts";
 import { goesOnAfterAuth } from "./auth-required.ts";
 import { checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
@@ -15,6 +17,15 @@ import type { ResultOptions, TaskOutcome } from "./result-options.ts";
 import { sendMessage } from "./send.ts";
 import type { Session } from "./session.ts";
 import { isSettled } from "./settle.ts";
+import { limitWait } from "./wait-limits.ts";
+
+/** Where a wait begins. */
+export interface WaitFrom {
+  /** A stream that has begun already. */
+  readonly begun?: BegunStream | undefined;
+  /** Whether the task was seen a moment ago, so that what it asks is what it asks now. @default false */
+  readonly isFresh?: boolean;
+}
 
 /**
  * Waits until a task is settled and says what it came to. A completion is only believed when the task itself, read once
@@ -25,29 +36,29 @@ export async function resultOf(
   desk: () => TaskDesk,
   entry: HandleEntry,
   options: ResultOptions,
-  begun?: BegunStream,
+  from: WaitFrom = {},
 ): Promise<TaskOutcome> {
   checkCallOptions(options);
   const settle = options.until ?? "settled";
   const scope = createScope(session.clock, [options.signal]);
-  const { deadlineMs, timeoutMs, noProgressMs, ...rest } = options;
+  const { deadlineMs: _all, timeoutMs: _too, noProgressMs, ...rest } = options;
   const { url } = entry.holder.pin.interface;
-  const limit = (ms: number | undefined, budget: "total" | "deadline") => {
-    if (ms !== undefined) scope.deadline(ms, () => new TimeoutError(url, budget, ms));
-  };
-  limit(timeoutMs, "total");
-  limit(deadlineMs, "deadline");
+  limitWait(scope, url, options);
   const progress =
     noProgressMs === undefined ? undefined : watchProgress(session, entry, scope, noProgressMs);
   const waiting = { ...rest, signal: scope.signal };
   try {
     let isRead = false;
-    if (begun || !isSettled(entry.tracked, settle)) {
+    const { begun, isFresh = false } = from;
+    // A question may have found its answer elsewhere: a login needs no message.
+    const isKnown = isSettled(entry.tracked, settle);
+    const looksFirst = isKnown && !begun && !isFresh && isInterruptedState(entry.handle.state);
+    if (begun || looksFirst || !isKnown) {
       const onSeen = (by: "stream" | "poll") => {
         isRead = by === "poll";
         progress?.seen(by);
       };
-      const parts = { settle, onSeen, ...defined({ begun }) };
+      const parts = { settle, onSeen, looksFirst, ...defined({ begun }) };
       for await (const update of followTask(session, entry, waiting, parts)) {
         progress?.moved();
         options.onUpdate?.(update);
@@ -63,15 +74,29 @@ export async function resultOf(
     // A completion is only believed, and its outputs are only whole, when the task itself says so.
     if (!isRead && entry.handle.state === "TASK_STATE_COMPLETED") await getTask(session, entry, waiting);
     return outcomeOf(entry, async (input, replyOptions = {}) => {
+      checkCallOptions(replyOptions);
       const sender: Sender = { holder: entry.holder, task: entry };
-      await sendMessage(session, desk(), sender, input, replyOptions);
       const { onUpdate, until } = options;
-      // The budget of a call is for the answer alone, as it is where work is delegated.
-      const { timeoutMs: _exchange, ...more } = replyOptions;
-      return resultOf(session, desk, entry, { ...defined({ onUpdate, until }), ...more });
+      // The time is for all of it: the answer and the wait for what comes of it.
+      const { deadlineMs: _begun, timeoutMs, ...more } = replyOptions;
+      const all = createScope(session.clock, [replyOptions.signal]);
+      limitWait(all, url, replyOptions);
+      let isSent = false;
+      try {
+        const { signal } = all;
+        await sendMessage(session, desk(), sender, input, { ...more, ...defined({ timeoutMs }), signal });
+        isSent = true;
+        const next = { ...defined({ onUpdate, until }), ...more, signal };
+        return await resultOf(session, desk, entry, next, { isFresh: true });
+      } catch (error) {
+        throw isSent ? afterSend(error, entry.handle.id, replyOptions.signal) : error;
+      } finally {
+        all.release();
+      }
     });
   } catch (error) {
-    throw scope.signal.aborted ? scope.signal.reason : error;
+    const told = scope.signal.aborted ? scope.signal.reason : error;
+    throw aboutTask(told, entry.handle.id, options.signal);
   } finally {
     progress?.release();
     scope.release();

@@ -18,17 +18,23 @@ export function requirementsOf(
     .filter((list) => list.length > 0)
     .map((list) => list.slice(0, maxAlternatives));
   const [first = [], ...others] = lists;
-  const alternatives = others.reduce<readonly SecurityRequirement[]>(
-    (joined, list) =>
-      joined.flatMap((one) => list.map((other) => both(one, other))).slice(0, maxAlternatives),
-    first,
-  );
+  const alternatives = others.reduce(joined, first);
   return Object.freeze({ alternatives: Object.freeze(alternatives), schemes: card?.securitySchemes ?? {} });
 }
 
 /** Whether every alternative needs some scheme. */
 export function asksForCredentials({ alternatives }: CredentialRequirements): boolean {
   return alternatives.length > 0 && !alternatives.some(({ schemes }) => Object.keys(schemes).length === 0);
+}
+
+/** Each of one list with each of another, as far as they are looked at; no more of them are made. */
+function joined(
+  ones: readonly SecurityRequirement[],
+  others: readonly SecurityRequirement[],
+): readonly SecurityRequirement[] {
+  const rows = ones.slice(0, Math.ceil(maxAlternatives / others.length));
+  const pairs = rows.flatMap((one) => others.map((other) => [one, other] as const));
+  return pairs.slice(0, maxAlternatives).map(([one, other]) => both(one, other));
 }
 
 /** Two requirements as one: all schemes of both, with the scopes of both. */

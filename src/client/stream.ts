@@ -5,6 +5,7 @@ import { ConnectionError } from "../errors/transport.ts";
 import type { StreamResponse } from "../model/events.ts";
 import { onAbort } from "../util/abort.ts";
 import { iterableOnce } from "../util/iterate.ts";
+import { aboutTask } from "./about-task.ts";
 import { breakRule } from "./break-rule.ts";
 import { forgotten } from "./forgotten.ts";
 import { closeSoon } from "./guard.ts";
@@ -114,7 +115,7 @@ class StreamReader implements HeldTaskStream {
     try {
       if (yield* this.#deliver()) return;
     } catch (error) {
-      if (!this.#isClosed) throw error;
+      if (!this.#isClosed) throw this.#task ? aboutTask(error, this.#task.handle.id, opened.callers) : error;
     } finally {
       this.#task?.tracked.note(opened.answer.deviations);
       this.close();

@@ -2,6 +2,7 @@ import { isA2ALeaseError } from "../errors/any.ts";
 import type { NextStep } from "../errors/base.ts";
 import type { AnsweredOutcome, Outcome } from "../model/outcome.ts";
 import type { Part } from "../model/part.ts";
+import { defined } from "../util/freeze.ts";
 import { textOfParts } from "./outcome.ts";
 
 /** What delegated work came to, as plain data for any tool-calling framework. */
@@ -16,6 +17,8 @@ export interface ToolResult {
   readonly nextStep: NextStep | "use-result";
   /** Code of the error. */
   readonly code?: string;
+  /** Task that the error concerns: wait for that one, and do not delegate the work again. */
+  readonly taskId?: string;
 }
 
 const nextSteps = Object.freeze({
@@ -35,7 +38,8 @@ const nextSteps = Object.freeze({
 export function toToolResult(found: Outcome | AnsweredOutcome | unknown): ToolResult {
   if (isOutcome(found)) return outcomeResult(found);
   if (isA2ALeaseError(found)) {
-    return { status: "error", text: found.message, nextStep: found.nextStep, code: found.code };
+    const { message, nextStep, code, taskId } = found;
+    return { status: "error", text: message, nextStep, code, ...defined({ taskId }) };
   }
   const text = found instanceof Error ? found.message : String(found);
   return { status: "error", text, nextStep: "give-up" };

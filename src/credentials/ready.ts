@@ -6,6 +6,7 @@ import type {
   SchemeProvider,
 } from "../model/credentials.ts";
 import type { APIKeySecurityScheme, SecurityScheme } from "../model/security.ts";
+import { isOpenHeader } from "../util/strike.ts";
 
 /** A secret: the text, or a function that is asked for it before each request; what it keeps is its own matter. */
 export type SecretSource =
@@ -129,8 +130,11 @@ function onlyApiKey(
   return fitting.length === 1 ? fitting[0]?.apiKeySecurityScheme : undefined;
 }
 
-/** Headers that frame a request: a card that puts a key there wants something else than a key. */
-const framing = /^(?:host|connection|transfer-encoding|te|trailer|upgrade|expect|content-.*|a2a-.*)$/i;
+/**
+ * Headers that frame a request, beside those that say what is asked for and are no secret to anybody: a card that puts a
+ * key into one of either wants something else than a key.
+ */
+const framing = /^(?:host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect)$/i;
 
 function placeKey(
   context: CredentialContext,
@@ -139,9 +143,11 @@ function placeKey(
   secret: string,
 ): RequestCredentials {
   // A card could name anything here: what would break out of a header or a cookie is no name.
-  const isToken = /^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(name) && !framing.test(name);
+  const isHeaderForKeys = !framing.test(name) && !isOpenHeader(name);
+  const isToken = /^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(name);
   if (location === "query" && name !== "" && name.length <= 200) return { query: { [name]: secret } };
-  if (location === "header" && isToken) return { headers: { [name.toLowerCase()]: secret } };
+  if (location === "header" && isToken && isHeaderForKeys)
+    return { headers: { [name.toLowerCase()]: secret } };
   if (location === "cookie" && isToken && !/[\s;,"\\]/.test(secret)) {
     return { headers: { cookie: `${name}=${secret}` } };
   }

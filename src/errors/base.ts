@@ -61,6 +61,8 @@ export abstract class A2ALeaseError extends Error {
   readonly retryAfterMs?: number;
   /** How often the call was tried, and why not once more; there where that was a question. */
   readonly retries?: RetryReport;
+  /** The task that it concerns, where there is one: `client.task(taskId)` goes on with it. */
+  readonly taskId?: string;
 
   constructor(message: string, advice: ErrorAdvice) {
     super(

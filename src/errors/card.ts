@@ -2,6 +2,7 @@ import type { AgentInterface } from "../model/card.ts";
 import type { CardSignatureResult, CardSignatureVerdict, CheckedSignature } from "../model/signature.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
+import { ConnectionError, TimeoutError } from "./transport.ts";
 
 /** One URL that was tried for a card. */
 export interface CardAttempt {
@@ -90,7 +91,8 @@ export class CardUnreachableError extends A2ALeaseError {
       cause?: unknown;
     },
   ) {
-    const found = details.status === undefined ? "no answer" : `HTTP ${details.status}`;
+    const reason = isTransport(details.cause) ? `: ${details.cause.message}` : "";
+    const found = details.status === undefined ? `no answer${reason}` : `HTTP ${details.status}`;
     super(`the agent card at ${redactUrl(url)} could not be read: found ${found}, wanted 200`, {
       retry: "safe",
       nextStep: "wait",
@@ -102,6 +104,10 @@ export class CardUnreachableError extends A2ALeaseError {
     this.attempts = details.attempts ?? [];
     this.attemptCount = details.attemptCount ?? 1;
   }
+}
+
+function isTransport(cause: unknown): cause is ConnectionError | TimeoutError {
+  return cause instanceof ConnectionError || cause instanceof TimeoutError;
 }
 
 /** Why bytes could not be read as a card at all. */

@@ -30,7 +30,7 @@ export class CardDriftError<Client = unknown, Handle = unknown> extends A2ALease
   /** Change by change, and which requirements broke. */
   readonly drift: CardDrift;
   /** Task whose lease ended, when a task exists. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
   readonly #renegotiate: Renegotiate<Client, Handle>;
 
   constructor(
@@ -73,7 +73,7 @@ export class LeaseUnverifiableError extends A2ALeaseError {
   /** URL of the card, redacted. */
   readonly url: string;
   /** The task, where the check was for one. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
   /** Why the check failed, when the cause is the surprise that asked for it. */
   readonly checkFailure?: unknown;
 

@@ -23,7 +23,7 @@ export class LifecycleMismatchError extends A2ALeaseError {
   /** The card behind it. */
   readonly card: CardReference;
   /** The task. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
 
   constructor(
     rule: LifecycleRule,
@@ -70,7 +70,7 @@ export class TaskTerminalError extends A2ALeaseError {
   override readonly name = "TaskTerminalError";
   override readonly code = "TASK_TERMINAL";
   /** The task. */
-  readonly taskId: string;
+  override readonly taskId: string;
   /** Its terminal state. */
   readonly state: TaskState;
 
@@ -94,7 +94,7 @@ export class TaskForgottenError extends A2ALeaseError {
   override readonly name = "TaskForgottenError";
   override readonly code = "TASK_FORGOTTEN";
   /** The task. */
-  readonly taskId: string;
+  override readonly taskId: string;
   /** Its last known view. */
   readonly task: Task;
 
@@ -115,7 +115,7 @@ export class CancelNotConfirmedError extends A2ALeaseError {
   override readonly name = "CancelNotConfirmedError";
   override readonly code = "CANCEL_NOT_CONFIRMED";
   /** The task. */
-  readonly taskId: string;
+  override readonly taskId: string;
   /** The state it was last seen in. */
   readonly state: TaskState;
 

@@ -13,13 +13,14 @@ export class SendOutcomeUnknownError extends A2ALeaseError {
   /** Context that the message was sent to. */
   readonly contextId?: string;
   /** Task that the message was sent to. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
 
   constructor(message: { messageId: string; contextId?: string; taskId?: string }, cause: unknown) {
     super(`the outcome of sending message ${message.messageId} is unknown: ${reasonText(cause)}`, {
       retry: "unknown-outcome",
       nextStep: "recover",
       cause,
+      retryAfterMs: cause instanceof A2ALeaseError ? cause.retryAfterMs : undefined,
     });
     this.messageId = message.messageId;
     if (message.contextId !== undefined) this.contextId = message.contextId;

@@ -8,7 +8,7 @@ export class StreamInterruptedError extends A2ALeaseError {
   override readonly name = "StreamInterruptedError";
   override readonly code = "STREAM_INTERRUPTED";
   /** The task, once an event named it. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
   /** The state last seen, when there was one. */
   readonly lastState?: TaskState;
   /** Events that were delivered. */
@@ -35,7 +35,7 @@ export class StreamReplacedError extends A2ALeaseError {
   override readonly name = "StreamReplacedError";
   override readonly code = "STREAM_REPLACED";
   /** The task. */
-  readonly taskId: string;
+  override readonly taskId: string;
   /** Events that were delivered before. */
   readonly eventCount: number;
 
@@ -60,7 +60,7 @@ export class StreamStalledError extends A2ALeaseError {
   /** Its size in milliseconds. */
   readonly budgetMs: number;
   /** The task, once an event named it. */
-  readonly taskId?: string;
+  declare readonly taskId?: string;
 
   constructor(budget: TimeBudget, budgetMs: number, taskId?: string) {
     super(`the stream was silent for its ${budget} budget of ${budgetMs} ms`, {

@@ -191,7 +191,7 @@ export class RedirectRefusedError extends A2ALeaseError {
   }
 }
 
-/** A URL taken from the network points where this client does not go. */
+/** A URL, taken from the network or given for a webhook, points where it is not to lead. */
 export class AddressRefusedError extends A2ALeaseError {
   static readonly code = "ADDRESS_REFUSED";
   override readonly name = "AddressRefusedError";

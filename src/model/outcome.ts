@@ -16,7 +16,10 @@ interface OutcomeMembers {
 export interface CompletedOutcome extends OutcomeMembers {
   /** Says which outcome it is. */
   readonly status: "completed";
-  /** The text parts of all artifacts, one after another, a line break between two artifacts. */
+  /**
+   * The text parts of all artifacts, one after another, a line break between two artifacts; where there is no artifact,
+   * those of the message that the agent completed with.
+   */
   readonly text: string;
   /** The parts that are no text and so are not in `text`. */
   readonly skipped: readonly Part[];
@@ -52,7 +55,10 @@ export interface InputRequiredOutcome<Input, Options> extends OutcomeMembers {
   readonly reply: (input: Input, options?: Options) => Promise<Outcome<Input, Options>>;
 }
 
-/** The agent wants the caller to authenticate, in whatever way its message says. */
+/**
+ * The agent wants the caller to authenticate, in whatever way its message says. Once that is done the work may go on
+ * without a message: wait for it by the handle, `client.task(task.id)`, and its `result()`.
+ */
 export interface AuthRequiredOutcome<Input, Options> extends OutcomeMembers {
   /** Says which outcome it is. */
   readonly status: "auth-required";

@@ -20,6 +20,8 @@ export interface TokenEntry {
   refreshToken?: string | undefined;
   /** A request for a token that is under way. */
   flight?: Flight<AccessToken> | undefined;
+  /** An exchange of the refresh token that is under way, whoever waits for it; nothing where it counts no more. */
+  renewal?: Promise<AccessToken | undefined> | undefined;
 }
 
 /** Most keys that a cache keeps; the one that was asked for longest ago goes first. */
@@ -44,9 +46,9 @@ export class TokenCache {
     const known = this.#entries.get(key) ?? {};
     this.#entries.delete(key);
     this.#entries.set(key, known);
-    for (const [oldest, { flight }] of this.#entries) {
+    for (const [oldest, { flight, renewal }] of this.#entries) {
       if (this.#entries.size <= maxEntries) break;
-      if (!flight && oldest !== key) this.#entries.delete(oldest);
+      if (!flight && !renewal && oldest !== key) this.#entries.delete(oldest);
     }
     return known;
   }

@@ -9,6 +9,8 @@ export interface Flight<T> {
 /**
  * Starts work that everybody who asks meanwhile shares. One who leaves does not end it for the others; when nobody is
  * left, it is aborted.
+ *
+ * @param onEnd - called when it is over, or aborted: whoever asks from then on wants another one. May come twice.
  */
 export function startFlight<T>(run: (signal: AbortSignal) => Promise<T>, onEnd: () => void): Flight<T> {
   const controller = new AbortController();
@@ -22,7 +24,11 @@ export function startFlight<T>(run: (signal: AbortSignal) => Promise<T>, onEnd: 
         return await withSignal(work, signal);
       } finally {
         waiting -= 1;
-        if (waiting === 0) controller.abort(new DOMException("nobody waits for the token", "AbortError"));
+        if (waiting === 0) {
+          // What it waits for may never come, a user's answer for one.
+          onEnd();
+          controller.abort(new DOMException("nobody waits for the token", "AbortError"));
+        }
       }
     },
   };

@@ -2,10 +2,11 @@ import * as oauth from "oauth4webapi";
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext } from "../model/credentials.ts";
 import type { OAuthFlow } from "../model/security.ts";
+import { judgeAddress } from "../util/address.ts";
 import { own } from "../util/freeze.ts";
 import { toTokenError } from "./failure.ts";
 import type { OAuthOptions } from "./options.ts";
-import { isLoopback, requireSecure, type TokenFetch } from "./transport.ts";
+import { requireSecure, type TokenFetch } from "./transport.ts";
 
 /** Endpoints that were given beside `tokenUrl`. */
 export interface GivenEndpoints {
@@ -68,7 +69,7 @@ function given(
       ? {}
       : { device_authorization_endpoint: deviceAuthorizationUrl }),
   };
-  return { key: JSON.stringify(["given", server]), load: async () => checked(server, server.issuer) };
+  return { key: JSON.stringify(["given", server]), load: async () => secured(server) };
 }
 
 function discovered(issuer: string, discovery: OAuthOptions["discovery"]): ServerChoice {
@@ -87,7 +88,7 @@ function discovered(issuer: string, discovery: OAuthOptions["discovery"]): Serve
         const first = await ask(discovery ?? "oauth2");
         const isElsewhere = discovery === undefined && first.status === 404;
         const response = isElsewhere ? await ask("oidc") : first;
-        return checked(await oauth.processDiscoveryResponse(url, response), issuer);
+        return judged(await oauth.processDiscoveryResponse(url, response), issuer);
       } catch (error) {
         throw toTokenError(issuer, error, { secrets: [], reason: "discovery" });
       }
@@ -95,15 +96,29 @@ function discovered(issuer: string, discovery: OAuthOptions["discovery"]): Serve
   };
 }
 
-/** Metadata may name any URL: none may be less safe than the issuer itself, nor lead from outside to this machine. */
-function checked(server: oauth.AuthorizationServer, issuer: string): oauth.AuthorizationServer {
-  const isLocal = isLoopback(new URL(issuer));
+/** The caller named these URLs, or the origins at which they are: only the way to them counts. */
+function secured(server: oauth.AuthorizationServer): oauth.AuthorizationServer {
+  for (const url of endpointsOf(server)) requireSecure(url);
+  return server;
+}
+
+/** The endpoints of a server that are asked, or shown to a user. */
+function endpointsOf(server: oauth.AuthorizationServer): readonly string[] {
   const { token_endpoint, authorization_endpoint, device_authorization_endpoint } = server;
-  for (const url of [token_endpoint, authorization_endpoint, device_authorization_endpoint]) {
-    if (url === undefined) continue;
+  return [token_endpoint, authorization_endpoint, device_authorization_endpoint].filter(
+    (url) => url !== undefined,
+  );
+}
+
+/** Metadata may name any URL: none may be less safe than the issuer itself, nor lead from outside to a place inside. */
+function judged(server: oauth.AuthorizationServer, issuer: string): oauth.AuthorizationServer {
+  const from = new URL(issuer);
+  for (const url of endpointsOf(server)) {
     requireSecure(url);
-    if (isLocal || !isLoopback(new URL(url))) continue;
-    const message = `found a loopback URL in what ${new URL(issuer).origin} says of itself`;
+    const kind = judgeAddress(new URL(url));
+    const isSameHost = new URL(url).hostname === from.hostname;
+    if (isSameHost || kind === "public" || kind === judgeAddress(from)) continue;
+    const message = `found a ${kind} address in what ${from.origin} says of itself, wanted one on the open internet`;
     throw new TokenRequestError(url, { reason: "insecure-url", message });
   }
   return server;

@@ -1,8 +1,9 @@
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext, SchemeProvider } from "../model/credentials.ts";
-import { readInstant } from "../util/clock.ts";
+import { withSignal } from "../util/abort.ts";
+import { type Instant, readInstant } from "../util/clock.ts";
 import { type AccessToken, createTokenCache, isFresh, type TokenEntry, tokenKey } from "./cache.ts";
-import { startFlight } from "./flight.ts";
+import { type Flight, startFlight } from "./flight.ts";
 import { type Grant, type GrantedToken, refresh } from "./grants.ts";
 import type { OAuthOptions, RefreshableOptions } from "./options.ts";
 import { chooseServer, type GivenEndpoints, type ServerChoice } from "./server.ts";
@@ -45,22 +46,52 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
     if (entry.token && refused === `Bearer ${entry.token.value}`) entry.token = undefined;
     const { token } = entry;
     if (token && isFresh(token, clock, skewMs)) return bearerOf(token);
-    entry.flight ??= startFlight(
-      (signal) => obtain({ entry, server, secret, scopes, signal }),
-      () => {
-        entry.flight = undefined;
-      },
-    );
+    entry.flight ??= startToken({ entry, server, secret, scopes });
     return bearerOf(await entry.flight.join(context.signal));
   }
 
-  async function obtain(asked: Asked): Promise<AccessToken> {
-    const { entry, signal, secret, scopes } = asked;
+  function startToken(asked: Asked): Flight<AccessToken> {
+    const { entry } = asked;
+    const flight = startFlight(
+      (signal) => obtain(asked, signal),
+      () => {
+        if (entry.flight === flight) entry.flight = undefined;
+      },
+    );
+    return flight;
+  }
+
+  async function obtain({ entry, server, secret, scopes }: Asked, signal: AbortSignal): Promise<AccessToken> {
     const send = createTokenFetch(options, signal);
-    const server = await asked.server.load(send);
-    const grant: Grant = { server, options, secret, scopes, send, clock, signal };
+    const grant: Grant = { server: await server.load(send), options, secret, scopes, send, clock, signal };
+    const { refreshToken } = entry;
+    if (refreshToken !== undefined) {
+      // Once it left it may be worthless: what comes for it is kept, though nobody should wait any more.
+      const lasting = { ...grant, send: createTokenFetch(options, endless), signal: endless };
+      entry.renewal ??= renew(entry, lasting, refreshToken);
+      const renewed = await withSignal(entry.renewal, signal);
+      if (renewed) return renewed;
+    }
     const since = readInstant(clock);
-    const granted = (await renewed(entry, grant)) ?? (await way.obtain(grant));
+    return keep(entry, await way.obtain(grant), since);
+  }
+
+  /** A token by the refresh token, if that still counts. */
+  async function renew(entry: TokenEntry, grant: Grant, refreshToken: string) {
+    const since = readInstant(clock);
+    try {
+      return await keep(entry, await refresh(grant, refreshToken), since);
+    } catch (error) {
+      const isOver = error instanceof TokenRequestError && error.oauthError === "invalid_grant";
+      if (!isOver) throw error;
+      entry.refreshToken = undefined;
+      return undefined;
+    } finally {
+      entry.renewal = undefined;
+    }
+  }
+
+  async function keep(entry: TokenEntry, granted: GrantedToken, since: Instant): Promise<AccessToken> {
     const { accessToken, lifetimeMs, refreshToken } = granted;
     const token = Object.freeze({ value: accessToken, since, lifetimeMs });
     entry.token = token;
@@ -91,22 +122,10 @@ interface Asked {
   readonly server: ServerChoice;
   readonly secret: string | undefined;
   readonly scopes: readonly string[];
-  readonly signal: AbortSignal;
 }
 
-/** A token by the refresh token, if there is one that still counts. */
-async function renewed(entry: TokenEntry, grant: Grant): Promise<GrantedToken | undefined> {
-  const { refreshToken } = entry;
-  if (refreshToken === undefined) return undefined;
-  try {
-    return await refresh(grant, refreshToken);
-  } catch (error) {
-    const isOver = error instanceof TokenRequestError && error.oauthError === "invalid_grant";
-    if (!isOver) throw error;
-    entry.refreshToken = undefined;
-    return undefined;
-  }
-}
+/** The signal of what nobody may end; its own budgets do. */
+const endless = new AbortController().signal;
 
 function scopesOf({ scopes = [] }: OAuthOptions, { scheme }: CredentialContext): readonly string[] {
   return typeof scopes === "function" ? scopes(scheme?.scopes ?? []) : scopes;

@@ -103,6 +103,6 @@ export function requireSecure(url: string): void {
 }
 
 /** Whether a URL names this machine, by its literal address or as `localhost`. */
-export function isLoopback({ hostname }: URL): boolean {
+function isLoopback({ hostname }: URL): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
 }

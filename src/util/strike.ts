@@ -1,6 +1,9 @@
 import { isSecretParameter } from "./redact.ts";
 
 /** Headers whose value is no secret, whoever set them. */
+export function isOpenHeader(name: string): boolean {
+  return openHeader.test(name);
+}
 const openHeader = /^(?:a2a-.*|accept(?:-.*)?|content-.*|cache-control|if-.*|user-agent|traceparent)$/i;
 
 /**
@@ -13,7 +16,7 @@ export function secretsIn(
 ): readonly string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => {
     if (isSecretParameter(name)) return [value, ...value.split(/[\s=;,]+/), ...basicParts(value)];
-    return openHeader.test(name) ? [] : [value];
+    return isOpenHeader(name) ? [] : [value];
   });
   const tokens = [...values, ...Object.values(query)];
   // Short words are no secrets, and striking them would strike other words too.

@@ -27,7 +27,7 @@ export interface WebhookOptions {
    */
   readonly verify?: "secret" | JwtVerification;
   /**
-   * Hears each new thing that was pushed, once, after the ledger has it. It is not waited for, and what it throws goes
+   * Hears the news, not the content, of each new thing that was pushed, once, after the ledger has it. It is not waited for, and what it throws goes
    * to `onError`. It gets no content: read the task, and the card is checked before it is delivered.
    */
   readonly onUpdate?: (update: PushUpdate) => unknown;

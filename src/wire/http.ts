@@ -3,7 +3,7 @@ import { A2ALeaseError } from "../errors/base.ts";
 import { RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope, withSignal } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
-import { secretsIn, strikeSecrets } from "../util/strike.ts";
+import { secretParameters, secretsIn, strikeSecrets } from "../util/strike.ts";
 import { isPlatformTimeout, toConnectionError } from "./failure.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -75,7 +75,7 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
 
   return async function exchange(request) {
     const headers = writeHeaders(request.headers);
-    const secrets = secretsIn({}, request.query);
+    const secrets = secretsIn(request.headers, { ...secretParameters(request.url), ...request.query });
     const scope = createScope(clock, [request.signal]);
     const { signal } = scope;
     const sentMs = clock.monotonicMs();

@@ -6,6 +6,7 @@ import {
   CardDriftError,
   CardSignatureError,
   type ClientOptions,
+  createAgents,
   createClient,
   LeaseUnverifiableError,
 } from "a2a-lease";
@@ -256,4 +257,27 @@ describe("a change that the pinned key signed", () => {
       expect(await sent(client)).toBe(acceptSignedChanges ? "sent" : "signer-changed");
     }
   });
+});
+
+test("clients of one registry read a key set once for them all, and clients of their own each for itself", async () => {
+  const { jwks, clock, agent, url, sign } = await setUp(ours);
+  const supportedInterfaces = [
+    { url: "https://a.example/rpc", protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+  ];
+  const signed = sign({ supportedInterfaces });
+  const fetch: ClientOptions["fetch"] = async (target, init) => {
+    if (target.startsWith("https://")) return Response.json(signed);
+    return globalThis.fetch(target, init);
+  };
+  const signatures = { mode: "require", jkuOrigins: [jwks.origin] } as const;
+  const options = { fetch, clock, signatures };
+  const sources = [url, "https://a.example", "https://b.example"];
+  const agents = createAgents(options);
+  closing.push(() => agents.close());
+  const all = await Promise.all(sources.map((source) => agents.get(source)));
+
+  expect(all.map(({ lease }) => lease.signature?.result)).toEqual(["valid", "valid", "valid"]);
+  expect([jwks.asked, agent.calls()]).toEqual([1, []]);
+  for (const source of sources) (await createClient(source, options)).close();
+  expect(jwks.asked).toBe(4);
 });

@@ -255,6 +255,12 @@ describe("a URL that a secret must not go to", () => {
       "http://login.example/token",
       "http://127.0.0.1/token",
       "https://localhost/token",
+      "https://10.0.0.7/token",
+      "https://[fd12::1]/token",
+      "https://0xa9fea9fe/latest/meta-data",
+      "https://login.internal/token",
+      "https://login/token",
+      "https://198.51.100.1/token",
     ]) {
       const { options } = setUp();
       const requests: string[] = [];
@@ -269,6 +275,29 @@ describe("a URL that a secret must not go to", () => {
       expect(await caught(provider(contextOf()))).toMatchObject({ reason: "insecure-url" });
       expect(requests).toHaveLength(1);
     }
+  });
+
+  test("is one for the endpoints that a user or a device is led to, too", async () => {
+    const { options } = setUp();
+    for (const name of ["authorization_endpoint", "device_authorization_endpoint"]) {
+      const metadata = { issuer: options.issuer, token_endpoint: "https://login.example/token" };
+      const fetch = async () => json({ ...metadata, [name]: "https://192.168.0.1/login" });
+      expect(await caught(oauthClientCredentials({ ...options, fetch })(contextOf()))).toMatchObject({
+        reason: "insecure-url",
+        url: "https://192.168.0.1/login",
+      });
+    }
+  });
+
+  test("is none for an issuer that is inside itself, nor where the caller names it", async () => {
+    const inside = "https://login.corp.internal";
+    const server = createLoginServer(inside);
+    const { options } = setUp({ fetch: server.fetch, issuer: inside });
+    const { issuer: _none, ...rest } = options;
+    const tokenUrl = `${inside}/token`;
+
+    expect(await oauthClientCredentials(options)(contextOf())).toEqual(bearerOf("token-1"));
+    expect(await oauthClientCredentials({ ...rest, tokenUrl })(contextOf())).toEqual(bearerOf("token-2"));
   });
 
   test("is refused where the metadata is another server's", async () => {

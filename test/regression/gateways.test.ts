@@ -1,4 +1,11 @@
-import { CardDriftError, ConnectionError, createAgents, createClient, HttpStatusError } from "a2a-lease";
+import {
+  AddressRefusedError,
+  CardDriftError,
+  ConnectionError,
+  createAgents,
+  createClient,
+  HttpStatusError,
+} from "a2a-lease";
 import { answer, createScriptedAgent, createTestCard, createTestClock } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
@@ -43,13 +50,10 @@ describe("a card that a gateway has rewritten", () => {
   test("leads to where nothing answers: that is an agent that is down, and told apart", async () => {
     const agent = behindGateway("https://agent.cluster.internal/rpc");
     const origin = "https://agent.cluster.internal";
-    const client = await createClient(agent.url, {
-      fetch: agent.fetch,
-      clock,
-      allowedOrigins: [origin],
-      addressPolicy: { allowPrivate: true },
-      retries: false,
-    });
+    const options = { fetch: agent.fetch, clock, allowedOrigins: [origin], retries: false as const };
+    // An address in a cluster is reached by those alone who say that they are inside.
+    await caught(createClient(agent.url, options), AddressRefusedError);
+    const client = await createClient(agent.url, { ...options, addressPolicy: { allowPrivate: true } });
 
     await caught(client.getTask({ id: "t1" }), ConnectionError);
   });

@@ -358,6 +358,42 @@ describe("E5, E6, E7, E14, E22: what a task comes to", () => {
     }
   });
 
+  test("an agent that says its answer with the completion, and has no artifact, has answered", async () => {
+    const parts = [{ text: "forty-" }, { text: "two" }, { data: { n: 42 } }];
+    for (const options of [{}, noStreams]) {
+      const { agent, connect } = setUp(options);
+      agent.plan([step.working("thinking…"), step.completed(parts)]);
+      const outcome = await (await connect()).delegate("hello");
+
+      const skipped = parts.slice(2);
+      expect(outcome).toMatchObject({ status: "completed", text: "forty-two", skipped, isEmpty: false });
+      expect(toToolResult(outcome)).toEqual({
+        status: "completed",
+        text: "forty-two",
+        parts: skipped,
+        nextStep: "use-result",
+      });
+    }
+  });
+
+  test("what it says beside an artifact without a text is no part of the output", async () => {
+    const { agent, connect } = setUp();
+    agent.plan([step.artifact("a", [{ data: { n: 42 } }]), step.completed("All done!")]);
+    expect(await (await connect()).delegate("hello")).toMatchObject({
+      text: "",
+      skipped: [{ data: { n: 42 } }],
+    });
+  });
+
+  test("a progress line before a completion without a word is no answer", async () => {
+    for (const options of [{}, noStreams]) {
+      const { agent, connect } = setUp(options);
+      agent.plan([step.working("thinking…"), step.completed()]);
+      const outcome = await (await connect()).delegate("hello");
+      expect(outcome).toMatchObject({ status: "completed", text: "", isEmpty: true });
+    }
+  });
+
   test("a completion without an output is marked, by every way it can be read", async () => {
     for (const options of [{}, noStreams]) {
       const { agent, connect } = setUp(options);

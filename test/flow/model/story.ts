@@ -133,7 +133,7 @@ export function driftTo(
   const options = { phase: { operation: "GetTask", check } } as const;
   const verdict = judgeCard(pinCard(cards["the first"]), cards[card], {}, options);
   if (verdict.outcome !== "drift") throw new TypeError(`${card} is no other card`);
-  const details = { cause, renegotiate: async () => ({ client: undefined }) };
+  const details = { cause, renegotiate: () => Promise.reject(new TypeError("the story has no client")) };
   return new CardDriftError(verdict.drift, taskId === undefined ? details : { ...details, taskId });
 }
 

@@ -1,4 +1,4 @@
-import { awaited, proven, type Requirement } from "../requirement.ts";
+import { proven, type Requirement } from "../requirement.ts";
 
 /** Sections 3 and 4: operations, messages, versions, extensions, and the proto's comments about them. */
 export const operations: readonly Requirement[] = [
@@ -224,7 +224,12 @@ export const operations: readonly Requirement[] = [
     "binding/body: of %s has the tenant of the interface, and only where it has one",
     "binding/jsonrpc: carries the tenant of its interface",
   ),
-  awaited("4.5.8-1", "should", "a public client uses PKCE", "providers of credentials"),
+  proven(
+    "4.5.8-1",
+    "should",
+    "a public client uses PKCE",
+    "oauth/flows: is exchanged with the verifier of its challenge, and the refresh token is used from then on",
+  ),
   proven(
     "4.6.1-1",
     "should",
