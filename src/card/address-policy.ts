@@ -40,10 +40,14 @@ export function interfaceAddressProblem(
   cardUrl: string | undefined,
   policy: AddressPolicy | undefined,
 ): string | undefined {
-  const url = policy && readAddress(text);
-  if (!url) return undefined;
-  const isNamed = policy.allowHosts?.includes(hostOf(url)) === true;
-  const problem = isNamed ? undefined : findAddressProblem(url, cardUrl, policy);
+  if (!policy) return undefined;
+  const judged = readAddresses(text).map((url) => {
+    const isNamed = policy.allowHosts?.includes(hostOf(url)) === true;
+    return { url, problem: isNamed ? undefined : findAddressProblem(url, cardUrl, policy) };
+  });
+  const found = judged.find(({ problem }) => problem !== undefined) ?? judged[0];
+  if (!found) return undefined;
+  const { url, problem } = found;
   return policy.allow === undefined ? problem : lastWord(policy.allow, url, { cardUrl, problem });
 }
 
@@ -62,15 +66,23 @@ function lastWord(
   return problem ?? "found a URL that addressPolicy.allow refuses";
 }
 
-/** An http or https URL as it is; of `scheme://host:port` and `host:port` a URL of that host. */
-function readAddress(text: string): URL | undefined {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)|^([^/?#]+:\d+)$/i.exec(text);
-  const written = host?.[1] ?? host?.[2];
-  return written !== undefined && URL.canParse(`https://${written}`)
-    ? new URL(`https://${written}`)
-    : undefined;
+/**
+ * What an address leads to, as URLs: an http or https URL as it is; else the host in front, where there is one to be
+ * seen, and every literal address in it, as `dns:///10.0.0.1:443` and `ipv4:10.0.0.1:443,10.0.0.2:443` have them. A
+ * socket or a pipe is on this machine.
+ */
+function readAddresses(text: string): readonly URL[] {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return [new URL(text)];
+  if (localScheme.test(text)) return [new URL("https://localhost")];
+  const front = /^[a-z][a-z0-9+.-]*:[/\\]+([^/\\?#]+)|^([^/\\?#]+:\d+)(?:[/\\?#]|$)/i.exec(text);
+  const hosts = text.split(/[/\\?#,;]+/).flatMap((piece) => literalHost.exec(piece)?.[1] ?? []);
+  const all = new Set([front?.[1] ?? front?.[2] ?? [], hosts].flat());
+  return [...all].flatMap((host) => (URL.canParse(`https://${host}`) ? new URL(`https://${host}`) : []));
 }
+
+const localScheme = /^(?:unix|unix-abstract|vsock|npipe|file):/i;
+const literalHost =
+  /(?:^|[:@=])(\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\]|localhost|[\w.-]+\.localhost)\.?(?::\d+)?$/i;
 
 /**
  * Checks a policy.

@@ -196,6 +196,14 @@ function bindingProblem(entry: AgentInterface): string {
   return "no such binding here; one is handed in as the option bindings";
 }
 
+/** What speaks against calling an interface, whoever chose it: a URL that can't be used, or the policy. */
+export function interfaceProblem(
+  entry: AgentInterface,
+  { cardUrl, addressPolicy }: Pick<InterfaceChoiceOptions, "cardUrl" | "addressPolicy">,
+): string | undefined {
+  return urlProblem(entry, cardUrl) ?? interfaceAddressProblem(entry, cardUrl, addressPolicy);
+}
+
 /** What is wrong with an interface's URL. HTTP rules bind the HTTP bindings; a gRPC address is `host:port`. */
 function urlProblem(entry: AgentInterface, cardUrl: string | undefined): string | undefined {
   if (!["JSONRPC", "HTTP+JSON"].includes(entry.protocolBinding)) return undefined;

@@ -1,6 +1,5 @@
 import type { BindingCall } from "../binding/binding.ts";
-import { interfaceAddressProblem } from "../card/address-policy.ts";
-import { originOf, usableInterfaces } from "../card/interface.ts";
+import { interfaceProblem, originOf, usableInterfaces } from "../card/interface.ts";
 import { interfaceStructure } from "../card/structure.ts";
 import { CredentialOriginError } from "../errors/auth.ts";
 import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
@@ -147,9 +146,9 @@ async function attemptAt<O extends OperationName, T>(
   }
 }
 
-/** A pin may have been taken elsewhere, under another policy or none. */
-function requireAddress({ source, options }: Session, target: AgentInterface): void {
-  const problem = interfaceAddressProblem(target, source.url, options.addressPolicy);
+/** A pin may have been taken elsewhere, under another policy or none, and have been changed since. */
+function requireAddress(session: Session, target: AgentInterface): void {
+  const problem = interfaceProblem(target, choiceOptionsOf(session));
   if (problem !== undefined) throw new AddressRefusedError(target.url, problem);
 }
 

@@ -7,6 +7,7 @@ import {
   createCredentials,
   createMemoryLedger,
   type Ledger,
+  pinCard,
 } from "a2a-lease";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
@@ -140,5 +141,25 @@ test("a card whose skill multiplies its requirements costs little", patience, as
   const error = await caught(client.sendMessage("x"));
   const { user, system } = process.cpuUsage(before);
   expect(error).toMatchObject({ code: "CREDENTIAL_MISSING" });
-  expect((user + system) / 1000).toBeLessThan(5_000);
+  expect((user + system) / 1000).toBeLessThan(10_000);
+});
+
+test.each([
+  `data:application/json,${encodeURIComponent('{"jsonrpc":"2.0","id":1,"result":{}}')}`,
+  "file:///etc/passwd",
+  "http://user:kx-password@127.0.0.1:1/rpc",
+  "ws://127.0.0.1:1/rpc",
+])("a pin that was changed elsewhere to lead to %s leads nowhere", async (url) => {
+  const card = cardOf([`${home.url}/rpc`]);
+  serve(card, taskAnswer);
+  const taken = pinCard(card, { cardUrl: home.url });
+  const pin = { ...taken, interface: { ...taken.interface, url } };
+  const { client } = await connect({ bearer: secret }, { pin });
+
+  for (const call of [client.sendMessage("x"), client.getTask({ id: "t" })]) {
+    const error = await caught(call);
+    expect(error).toMatchObject({ code: "ADDRESS_REFUSED" });
+    expect(shown(error)).not.toContain("kx-password");
+  }
+  expect(home.log.filter(({ method }) => method === "POST")).toEqual([]);
 });

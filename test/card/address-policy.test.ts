@@ -35,7 +35,12 @@ describe("an interface is called", () => {
     ["https://b\u00fccher.example/rpc", publicCard, { allowHosts: ["xn--bcher-kva.example"] }],
     ["https://10.0.0.5/rpc", publicCard, { allow: () => true }],
     // No host to be seen.
-    ["unix:/run/agent.sock", publicCard, {}],
+    ["queue:agents", publicCard, {}],
+    ["urn:agent:7", publicCard, {}],
+    ["dns:///grpc.example:443", publicCard, {}],
+    ["grpc.example:443/tasks/0", publicCard, {}],
+    ["unix:/run/agent.sock", "http://127.0.0.1/card.json", {}],
+    ["unix:/run/agent.sock", publicCard, { allowPrivate: true }],
     ["grpc.example:443", publicCard, {}],
     ["grpc://grpc.example:443", publicCard, {}],
   ])("at %s, from a card at %s, under %j", (url, cardUrl, policy) => {
@@ -72,6 +77,23 @@ describe("an interface is not called", () => {
     ["10.0.0.5:443", publicCard, {}, "private"],
     ["localhost:443", publicCard, {}, "loopback"],
     ["grpc://0x7f.1:443", publicCard, {}, "loopback"],
+    ["unix:/run/agent.sock", publicCard, {}, "loopback"],
+    ["UNIX:///run/agent.sock", undefined, {}, "loopback"],
+    ["vsock:2:1024", publicCard, {}, "loopback"],
+    ["dns:///10.0.0.1:443", publicCard, {}, "private"],
+    ["dns:///0x7f.1:443", publicCard, {}, "loopback"],
+    ["dns://9.9.9.9/169.254.169.254:80", publicCard, { allowPrivate: true }, "link-local"],
+    ["ipv4:10.0.0.1:443", publicCard, {}, "private"],
+    ["ipv4:9.9.9.9:443,127.0.0.1:443", publicCard, {}, "loopback"],
+    ["ipv6:[::1]:443", publicCard, {}, "loopback"],
+    ["ipv6:[::ffff:10.0.0.1]:443", publicCard, {}, "private"],
+    ["10.0.0.1", publicCard, {}, "private"],
+    ["localhost", publicCard, {}, "loopback"],
+    ["10.0.0.1:443/", publicCard, {}, "private"],
+    ["localhost:443/a?b", publicCard, {}, "loopback"],
+    ["grpc:\\\\127.0.0.1:443", publicCard, {}, "loopback"],
+    ["grpc:/127.0.0.1:443", publicCard, {}, "loopback"],
+    ["user@127.0.0.1:443", publicCard, {}, "loopback"],
   ])("at %s, from a card at %s, under %j", (url, cardUrl, policy, found) => {
     expect(judge(url, cardUrl, policy)).toContain(found);
   });

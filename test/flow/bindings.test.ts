@@ -370,11 +370,8 @@ describe("a binding of one's own", () => {
 
   test("may have addresses that are no URL", async () => {
     const { binding } = createFrames(() => task("TASK_STATE_WORKING"));
-    const agent = createTwoBindings([at("10.0.0.1:50051", "GRPC")]);
-    const client = await agent.connect({
-      bindings: [{ ...binding, name: "GRPC" }],
-      addressPolicy: { allowPrivate: true },
-    });
+    const agent = createTwoBindings([at("grpc.example:50051", "GRPC")]);
+    const client = await agent.connect({ bindings: [{ ...binding, name: "GRPC" }] });
     expect((await client.getTask({ id: "t1" })).state).toBe("TASK_STATE_WORKING");
     expect(client.lease.sameOrigin).toBe(false);
   });
