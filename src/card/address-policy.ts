@@ -33,7 +33,7 @@ export interface AddressContext {
 /**
  * What speaks against calling an interface, by a policy; `undefined` where nothing does. Only literal addresses and
  * telling names are judged here, since nothing is looked up. Of an address that is no http or https URL, as a binding of
- * one's own may have, the host is judged where there is one to be seen.
+ * one's own may have, every host is judged that is to be seen; a local socket is loopback.
  */
 export function interfaceAddressProblem(
   { url: text }: Pick<AgentInterface, "url">,
