@@ -60,12 +60,13 @@ export function strikeSecrets(text: string, secrets: readonly string[]): string 
   const { pattern, forms } = knownForms(secrets);
   if (forms.length === 0) return text;
   const struck = text.replace(pattern, "***");
-  if (!struck.includes("…")) return struck;
-  return struck
-    .split("…")
-    .map((part, index, parts) => (index < parts.length - 1 ? withoutBeginning(part, forms) : part))
-    .join("…");
+  const parts = struck.split(cutMark);
+  const last = parts.length - 1;
+  return parts.map((part, index) => (index < last ? withoutBeginning(part, forms) : part)).join("…");
 }
+
+/** Where `cut` has cut a text. */
+const cutMark = /…(?= \(\d+ more\))/;
 
 /** A JSON value without some secrets, in the names of its members too. */
 export function strikeJson<T>(value: T, secrets: readonly string[]): T;
@@ -137,6 +138,7 @@ const shortestBeginning = 3;
 function withoutBeginning(text: string, forms: readonly string[]): string {
   const end = text.toLowerCase();
   const longest = forms.map((form) => {
+    if (!end.includes(form.slice(0, shortestBeginning))) return 0;
     const most = Math.min(form.length - 1, end.length);
     for (let length = most; length >= shortestBeginning; length -= 1) {
       if (end.endsWith(form.slice(0, length))) return length;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cut } from "../../src/util/redact.ts";
 import { secretsIn, strikeJson, strikeSecrets } from "../../src/util/strike.ts";
+import { measured, patience } from "./cpu.ts";
 
 describe("a secret that comes back", () => {
   const secret = 'p/4+s"\\w=0rd-é';
@@ -33,6 +34,20 @@ describe("a secret that comes back", () => {
     const struck = strikeJson(value, [secret, "nnnnnnnn"]);
     expect(struck).toEqual({ "***": 1, list: ["***", { text: "\n***" }], none: null });
   });
+
+  test.each(["…s", "s… (1 more)", "secret-", "… (", "a"])(
+    "is looked for with work in proportion to the text: %j again and again",
+    patience,
+    (piece) => {
+      const text = piece.repeat(65_536 / piece.length);
+      const secrets = secretsIn(
+        Object.fromEntries(
+          Array.from({ length: 20 }, (_, at) => [`x-token-${at}`, `secret-${at}-${"a/+".repeat(30)}`]),
+        ),
+      );
+      measured(() => strikeSecrets(text, secrets));
+    },
+  );
 
   test("among no others leaves a text as it is", () => {
     expect(strikeSecrets("abc…", [])).toBe("abc…");
