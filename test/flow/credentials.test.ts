@@ -122,6 +122,7 @@ test("a key in the query is on the request and on no URL that is told of", async
   const urls: string[] = [];
   const client = await connect({
     credentials: createCredentials({ queryKey: apiKey("k3y") }),
+    retries: false,
     fetch: (url, init) => {
       urls.push(url);
       if (init.method === "POST") throw new TypeError("fetch failed");

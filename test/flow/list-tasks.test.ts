@@ -416,7 +416,8 @@ describe("the card and a list", () => {
   });
 
   test("a card that can't be read withholds the page", async () => {
-    const { client, agent } = await withTasks(1);
+    const { agent, connect } = await withTasks(1);
+    const client = await connect({ retries: false });
     agent.on("card", answer.http(503));
 
     await caught(client.listTasks(), LeaseUnverifiableError);
