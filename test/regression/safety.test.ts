@@ -37,6 +37,7 @@ describe("a token where the card says (G1)", () => {
       clock: createTestClock(),
       credentials: { bearer: secret },
       headers: { "x-private": secret },
+      retries: false,
     });
     return { client, strangers };
   }
@@ -229,7 +230,7 @@ describe("a refusal by 401 (G6)", () => {
     client.on("retry", (event) => retries.push(event));
     const send = () => client.sendMessage("x", { headers: { traceparent: "00-1" } });
     const posts = () =>
-      agent.calls().map(({ headers, params }) => ({
+      agent.calls("SendMessage").map(({ headers, params }) => ({
         token: headers.authorization,
         own: [headers["x-all"], headers.traceparent],
         messageId: (params as { message?: { messageId?: string } }).message?.messageId,
