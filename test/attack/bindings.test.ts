@@ -7,6 +7,7 @@ import {
 } from "a2a-lease";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
+import { driven } from "../flow/driven.ts";
 import { at, createTwoBindings } from "../flow/two-bindings.ts";
 
 const uri = "urn:mine";
@@ -57,9 +58,10 @@ describe("a binding that misbehaves", () => {
     ["an event that is none", { events: listOf({ task: { id: 7 } }), deviations: [], close() {} }],
     ["nothing as an event", { events: listOf(undefined), deviations: [], close() {} }],
   ])("by opening %s gives a typed error, and a send of unknown outcome", async (_what, stream) => {
-    const { client } = await connect({ open: async () => stream });
+    const { client, clock } = await connect({ open: async () => stream });
     const sending = async () => readAll(await client.sendStreamingMessage("hi"));
-    const { cause } = await caught(sending(), SendOutcomeUnknownError);
+    // What became of the message is looked for, and nobody answers that either.
+    const { cause } = await driven(clock, caught(sending(), SendOutcomeUnknownError));
     expect(cause).toBeInstanceOf(MalformedResponseError);
   });
 
@@ -98,7 +100,7 @@ describe("a binding that misbehaves", () => {
     );
     await settle();
     await clock.advance(1_001);
-    const errors = await Promise.all(calls);
+    const errors = await driven(clock, Promise.all(calls));
     const causes = errors.map((error) => (error instanceof SendOutcomeUnknownError ? error.cause : error));
     for (const cause of causes) expect(cause).toBeInstanceOf(TimeoutError);
   });
