@@ -79,7 +79,7 @@ export async function delegate(
     task ??= stream?.task;
     if (task) throw afterSend(error, task.id, options.signal);
     // A stream that broke before it showed anything says nothing of the message; the agent's list may.
-    const found = await findLost(session, desk, sender, { error, options: waiting });
+    const found = await findLost(session, desk, sender, { error, options: waiting, isSeen: !stream });
     if (!found) throw error;
     return await finish(found).catch((again) => {
       throw afterSend(again, found.handle.id, options.signal);
@@ -94,12 +94,13 @@ async function findLost(
   session: Session,
   desk: TaskDesk,
   sender: Sender,
-  lost: { readonly error: unknown; readonly options: DelegateOptions },
+  lost: { readonly error: unknown; readonly options: DelegateOptions; readonly isSeen: boolean },
 ): Promise<HandleEntry | undefined> {
-  const { error, options } = lost;
-  // The look was made already where the stream could not be opened.
-  const isSeen = error instanceof SendOutcomeUnknownError && error.taskId !== sender.task?.handle.id;
-  if (isSeen && error.taskId !== undefined) return desk.held(error.taskId);
+  const { error, options, isSeen } = lost;
+  const isFound = error instanceof SendOutcomeUnknownError && error.taskId !== sender.task?.handle.id;
+  if (isFound && error.taskId !== undefined) return desk.held(error.taskId);
+  // The look was made already where the send failed by itself.
+  if (isSeen) return undefined;
   return lookForLost({ session, desk, plan: () => sender.holder }, error, options);
 }
 

@@ -77,8 +77,15 @@ export async function recoverMessage(
   if (isRefused) return { status: "not-there" };
   if (!intent) return { status: "cannot-tell", reason: "no-intent" };
   if (await answersWithMessages(session)) return { status: "cannot-tell", reason: "answers-with-messages" };
-  await settleIntent(session, messageId, { state: "refused" });
-  return { status: "not-there" };
+  // What was written while the list was read is newer than the list.
+  const stands = await settleIntent(session, messageId, { state: "refused" }, entry);
+  if (stands?.answer && "taskId" in stands.answer) {
+    const { handle } = await adopt(outbox, stands, stands.answer.taskId);
+    return { status: "found", task: handle };
+  }
+  return stands?.state === "refused"
+    ? { status: "not-there" }
+    : { status: "cannot-tell", reason: "incomplete" };
 }
 
 /**
@@ -179,23 +186,35 @@ async function readIntent(
   return entry?.record.kind === "intent" ? (entry as LedgerEntry<IntentRecord>) : undefined;
 }
 
-/** Writes down what became of a message; what somebody else found meanwhile stands. */
+/**
+ * Writes down what became of a message; what somebody else found meanwhile stands, and where it is said to be refused,
+ * whatever they wrote.
+ *
+ * @param known - the intent as it was when it was looked for.
+ * @returns what stands.
+ */
 async function settleIntent(
   session: Session,
   messageId: string,
   found: Pick<IntentRecord, "state" | "answer">,
-): Promise<void> {
-  const entry = await readIntent(session, messageId);
-  if (!entry) return;
+  known?: LedgerEntry<IntentRecord>,
+): Promise<IntentRecord | undefined> {
+  const entry = known ?? (await readIntent(session, messageId));
+  if (!entry) return undefined;
   let base = entry.record;
-  const current = (): IntentRecord => {
-    if (base.state === "answered") return base;
-    return { ...base, ...found, updatedAt: isoTime(session.clock.now()) };
-  };
+  let isTheirs = base.state === "answered";
+  const current = (): IntentRecord =>
+    isTheirs ? base : { ...base, ...found, updatedAt: isoTime(session.clock.now()) };
   const merge = (theirs: IntentRecord) => {
     base = theirs;
+    isTheirs = base.state === "answered" || found.state === "refused";
   };
-  await writeRecord<IntentRecord>(session.ledger, entry, { key: entry.key, current, merge });
+  const { record } = await writeRecord<IntentRecord>(session.ledger, entry, {
+    key: entry.key,
+    current,
+    merge,
+  });
+  return record;
 }
 
 /** Whether this agent is known to answer without a task, bounded to what a few pages of the ledger show. */

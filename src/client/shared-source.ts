@@ -4,7 +4,7 @@ import { type Ledger, leaseKey } from "../ledger/ledger.ts";
 import { createLedgerLock } from "../ledger/lock.ts";
 import type { CheckedCard } from "../model/record.ts";
 import { sleep } from "../util/abort.ts";
-import { type Clock, isoTime, readInstant } from "../util/clock.ts";
+import { type Clock, elapsedMs, type Instant, isoTime, readInstant } from "../util/clock.ts";
 import { createUuid } from "../util/uuid.ts";
 
 /** Who shares the checks of a card, and through what. */
@@ -19,6 +19,11 @@ export interface SharedSourceParts {
 
 /** For how long a check is left to whoever began it, in milliseconds; after that it is somebody else's turn. */
 const turnMs = 5_000;
+/**
+ * For how long anybody waits for others, in milliseconds: for one that died, and for whoever took its turn. With a card
+ * that does not answer nobody ever finds anything, and a queue would hold the last one up for the turns of all.
+ */
+const longestWaitMs = 2 * turnMs;
 /** How often whoever waits looks again, in milliseconds. */
 const lookMs = 20;
 
@@ -58,12 +63,13 @@ export function shareSource(source: CardSource, parts: SharedSourceParts): CardS
     const askedAt = readInstant(clock);
     let turn: Awaited<ReturnType<typeof takeTurn>>;
     try {
-      turn = await takeTurn(kind, signal);
+      turn = await takeTurn(kind, askedAt, signal);
     } catch {
       if (signal.aborted) throw signal.reason;
       // Sharing spares reads; that it fails is no reason not to read.
       return source.check(kind, signal);
     }
+    if (turn.outcome === "late") return source.check(kind, signal);
     if (turn.outcome === "found") return source.confirm(askedAt, turn.isFull);
     let found: CheckedCard | undefined;
     try {
@@ -79,7 +85,7 @@ export function shareSource(source: CardSource, parts: SharedSourceParts): CardS
     }
   }
 
-  async function takeTurn(kind: FlightKind, signal: AbortSignal) {
+  async function takeTurn(kind: FlightKind, askedAt: Instant, signal: AbortSignal) {
     const first = await look();
     // A read that was under way when this one was asked for may serve an ordinary check, and no forced one.
     const firstTurn = kind === "ordinary" && first.isHeld ? first.revision : first.revision + 1;
@@ -93,6 +99,7 @@ export function shareSource(source: CardSource, parts: SharedSourceParts): CardS
         await taken.release();
         return { outcome: "found", isFull: taken.checked?.isFull === true } as const;
       }
+      if (elapsedMs(clock, askedAt) >= longestWaitMs) return { outcome: "late" } as const;
       await sleep(clock, Math.min(lookMs, taken.remainingMs), signal);
     }
   }
