@@ -178,7 +178,7 @@ export class CardSignatureError extends A2ALeaseError {
     // Where a key set could not be read, another look may show more.
     super(`the agent card's signature is ${result}, wanted valid: ${message}`, {
       retry: isTransient ? "safe" : "never",
-      nextStep: isTransient ? "wait" : "give-up",
+      nextStep: isTransient ? "wait" : "replan",
     });
     if (url !== undefined) this.url = redactUrl(url);
     this.result = result === "valid" ? "unverifiable" : result;

@@ -96,7 +96,7 @@ describe("a client reads a card", () => {
   ] as const)("%s, and requires signatures", async (_says, signers, result, retry) => {
     const { connect, agent } = await setUp(...signers);
     const error = await caught(connect({ mode: "require", keys }), CardSignatureError);
-    expect(error).toMatchObject({ result, retry, nextStep: "give-up" });
+    expect(error).toMatchObject({ result, retry, nextStep: "replan" });
     expect(agent.calls()).toEqual([]);
   });
   test("that changed after it was signed, and refuses it, also when it is asked for twice", async () => {
