@@ -72,11 +72,19 @@ async function failOver<O extends OperationName, T>(
   const others = usableInterfaces(publicCard(call.holder.pin), choiceOptionsOf(session))
     .filter((other) => structureOf(other) !== first)
     .slice(0, maxOthers);
+  const knockedAt = new Set([originOf(failed.first.url)]);
   for (const other of others) {
     if (!isPassable(error, call) || attempt.signal.aborted) break;
+    const origin = originOf(other.url);
+    // Another address of an origin that just failed is one more request in its outage, as any repetition is.
+    const giveBack = knockedAt.has(origin) ? session.retry.take(other.url) : () => {};
+    if (!giveBack) continue;
+    knockedAt.add(origin);
     observer.emit("retry", { operation: call.operation, code: error.code, with: "interface" });
     try {
-      return await attemptAt(session, call, attempt, other);
+      const answer = await attemptAt(session, call, attempt, other);
+      giveBack();
+      return answer;
     } catch (again) {
       // An interface that the credentials may not go to is none to fail over to, and says nothing of the failure.
       if (!(again instanceof CredentialOriginError)) error = again;

@@ -52,7 +52,7 @@ export async function recoverMessage(
   if (typeof messageId !== "string" || messageId === "") {
     throw new TypeError("messageId: wanted the id of a message");
   }
-  const { session, desk } = outbox;
+  const { session } = outbox;
   const entry = await readIntent(session, messageId);
   const intent = entry?.record;
   const { answer } = intent ?? {};
@@ -67,8 +67,9 @@ export async function recoverMessage(
   const quick = after === undefined ? undefined : await findMessage(session, { ...search, after });
   const result = quick?.outcome === "found" ? quick : await findMessage(session, { ...search, maxPages });
   if (result.outcome === "found") {
-    const found = await desk.find(result.taskId);
-    if (found) return { status: "found", task: found.handle };
+    // A ledger that is full may have let go of it already.
+    const { handle } = await adopt(outbox, intent, result.taskId);
+    return { status: "found", task: handle };
   }
   const isRefused = intent?.state === "refused";
   if (result.outcome === "gap") {

@@ -19,6 +19,7 @@ import {
 } from "./check-options.ts";
 import { checkHeaders } from "./headers.ts";
 import type { ClientOptions, TimeoutOptions } from "./options.ts";
+import { usualBudget } from "./retry-budget.ts";
 
 /** The options with their defaults in. */
 export interface ResolvedOptions
@@ -54,7 +55,7 @@ const defaultRetries: Required<RetryOptions> = Object.freeze({
   maxAttempts: 3,
   firstMs: 250,
   longestMs: 5_000,
-  budget: 10,
+  budget: usualBudget,
 });
 
 /**

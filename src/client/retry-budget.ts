@@ -6,9 +6,12 @@ import type { FetchLike } from "../wire/http.ts";
 export interface RetryBudget {
   /** Takes one repetition, if fewer than `capacity` are outstanding. */
   take(url: string, capacity: number): boolean;
-  /** A success gives a part of a repetition back. */
-  refund(url: string): void;
+  /** Gives a part of a repetition back, as a success does; or a whole one, which was none after all. */
+  refund(url: string, share?: number): void;
 }
+
+/** Repetitions that may be outstanding at one origin, where nothing else was asked for. */
+export const usualBudget = 10;
 
 /** What a success gives back: ten of them are worth one repetition. */
 const refundShare = 0.1;
@@ -35,11 +38,11 @@ export function createRetryBudget(): RetryBudget {
       set(origin, next);
       return true;
     },
-    refund(url) {
+    refund(url, share = refundShare) {
       const origin = originOf(url);
       const known = spent.get(origin);
       // A hair above nothing is what adding tenths leaves.
-      if (known !== undefined) set(origin, known - refundShare < 1e-6 ? 0 : known - refundShare);
+      if (known !== undefined) set(origin, known - share < 1e-6 ? 0 : known - share);
     },
   };
 }

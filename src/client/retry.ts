@@ -5,7 +5,7 @@ import type { RetryOptions, RetryRefusal } from "../model/retry.ts";
 import { sleep } from "../util/abort.ts";
 import { type Clock, elapsedMs, type Instant } from "../util/clock.ts";
 import { backoffMs } from "./backoff.ts";
-import type { RetryBudget } from "./retry-budget.ts";
+import { type RetryBudget, usualBudget } from "./retry-budget.ts";
 import { isNeverSent, isPassing } from "./retryable.ts";
 
 /** What is carried out, again where that does no harm. */
@@ -24,8 +24,16 @@ export interface RetryJob {
   readonly deadlineMs: number;
 }
 
-/** Carries out one step over the wire, again where that does no harm. Rejects as the last attempt did. */
-export type Retrier = <T>(job: RetryJob, attempt: () => Promise<T>) => Promise<T>;
+/** Tries again where that does no harm. */
+export interface Retrier {
+  /** Carries out one step over the wire, again where that does no harm. Rejects as the last attempt did. */
+  <T>(job: RetryJob, attempt: () => Promise<T>): Promise<T>;
+  /**
+   * Takes one repetition from the budget of a URL's origin, if one is left; also where nothing is tried again. What it
+   * returns gives it back.
+   */
+  take(url: string): (() => void) | undefined;
+}
 
 /** What a retrier is made of. */
 export interface RetrierParts {
@@ -57,7 +65,7 @@ export function createRetrier({ options, budget, clock, random, emit }: RetrierP
     return { waitMs };
   }
 
-  return async (job, attempt) => {
+  const retry = async <T>(job: RetryJob, attempt: () => Promise<T>): Promise<T> => {
     let decision: Decision = { refused: "definite" };
     const { value, thrown } = await pRetry(
       async () => {
@@ -84,6 +92,10 @@ export function createRetrier({ options, budget, clock, random, emit }: RetrierP
     );
     if (thrown) throw thrown.error;
     budget.refund(job.url);
-    return value as Awaited<ReturnType<typeof attempt>>;
+    return value as T;
   };
+  function take(url: string): (() => void) | undefined {
+    return budget.take(url, options?.budget ?? usualBudget) ? () => budget.refund(url, 1) : undefined;
+  }
+  return Object.assign(retry, { take });
 }

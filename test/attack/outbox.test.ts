@@ -1,14 +1,17 @@
 import {
+  CardDriftError,
+  ConnectionError,
   createClient,
   createMemoryLedger,
   HttpStatusError,
   type Ledger,
   SendOutcomeUnknownError,
 } from "a2a-lease";
-import { answer, createScriptedAgent, createTestClock, step } from "a2a-lease/testing";
+import { answer, createScriptedAgent, createTestCard, createTestClock, step } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
 import { driven } from "../flow/driven.ts";
+import { publicUrl, pushCard } from "../webhook/rig.ts";
 
 const unlisted = answer.error(-32601, "no such method");
 const message = { messageId: "m-1", parts: [{ text: "hello" }] };
@@ -146,5 +149,77 @@ describe("a card that does not answer", () => {
       100,
     );
     expect(Math.max(...took) - Math.min(...took)).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe("push configurations and lost messages", () => {
+  test("the secret of a push configuration stays where a drift hides what became of its message", async () => {
+    const clock = createTestClock();
+    const agent = createScriptedAgent({
+      clock,
+      card: pushCard,
+      plan: [step.working()],
+      pushes: { copies: 0 },
+    });
+    const ledger = createMemoryLedger({ clock });
+    const client = await createClient(agent.url, { fetch: agent.fetch, clock, ledger });
+    agent.rotateCard((card) => ({ ...card, description: "another" }), { atMs: clock.now() + 5 });
+    const held = answer.delay(
+      10,
+      answer.acceptThen(answer.http(500, "<html>", { "content-type": "text/html" })),
+    );
+    agent.once("SendMessage", held);
+    const error = await driven(
+      clock,
+      caught(
+        client.sendMessage("hello", {
+          pushNotificationConfig: { url: publicUrl, token: "the-first-secret-of-all" },
+        }),
+      ),
+      5,
+    );
+    const { entries } = await ledger.list({ kind: "push" });
+    expect(error).toBeInstanceOf(CardDriftError);
+    expect((error as CardDriftError).cause).toBeInstanceOf(SendOutcomeUnknownError);
+    expect(entries).toHaveLength(1);
+  });
+});
+
+describe("an origin that", () => {
+  /** A client of an agent with five interfaces at one origin, and the requests that broke on the way to them. */
+  async function connectToFive(isBroken: (url: string) => boolean) {
+    const clock = createTestClock();
+    const card = createTestCard();
+    const paths = ["rpc", "rpc1", "rpc2", "rpc3", "rpc4"];
+    const supportedInterfaces = paths.flatMap((path) =>
+      card.supportedInterfaces.map((item) => ({ ...item, url: `https://agent.example/${path}` })),
+    );
+    const agent = createScriptedAgent({ clock, card: { ...card, supportedInterfaces } });
+    const broken: string[] = [];
+    const client = await createClient(agent.url, {
+      clock,
+      async fetch(input, init) {
+        const url = String(input);
+        if (!isBroken(url)) return agent.fetch(url.replace(/rpc\d$/, "rpc"), init);
+        broken.push(url);
+        throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ECONNRESET" } });
+      },
+    });
+    return { clock, client, broken };
+  }
+
+  test("breaks every connection has no more than the budget on top, however many interfaces it lists", async () => {
+    const { clock, client, broken } = await connectToFive((url) => url.includes("/rpc"));
+    for (let at = 0; at < 30; at++) {
+      await driven(clock, caught(client.getTask({ id: "t" }), ConnectionError), 500);
+    }
+    // Each of the card's own reads, which go well, gives a tenth back.
+    expect(broken.length).toBeLessThanOrEqual(30 + 10 + 30 / 10);
+  });
+
+  test("breaks the connections of one interface goes on to be called at another", async () => {
+    const { clock, client, broken } = await connectToFive((url) => url.endsWith("/rpc"));
+    for (let at = 0; at < 40; at++) await driven(clock, client.listTasks({}), 500);
+    expect(broken).toHaveLength(40);
   });
 });
