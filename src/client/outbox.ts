@@ -6,7 +6,7 @@ import type { OpenIntents, OpenIntentsQuery, RecoveryGap } from "../model/recove
 import { createScope } from "../util/abort.ts";
 import { isoTime, parseTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import type { CallOptions } from "./call.ts";
+import { type CallOptions, isCallersAbort } from "./call.ts";
 import { policyOf, type TaskDesk } from "./desk.ts";
 import { findMessage, type MessageSearch } from "./find-message.ts";
 import type { HandleEntry, TaskHandle } from "./handle.ts";
@@ -113,7 +113,8 @@ export async function lookForLost(
     const result = await findMessage(session, { ...search, isOnce: true, ...defined({ after }) });
     return result.outcome === "found" ? await desk.find(result.taskId) : undefined;
   } catch {
-    // Whatever kept it from being found, that its outcome is unknown is the news.
+    // Who gave up hears his own reason. Whatever else kept it from being found, the unknown outcome is the news.
+    if (scope.signal.reason !== failure && isCallersAbort(scope)) throw scope.signal.reason;
     return undefined;
   } finally {
     scope.release();

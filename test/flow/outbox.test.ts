@@ -109,6 +109,20 @@ describe("a send whose answer was lost", () => {
     expect(agent.calls("ListTasks")).toEqual([]);
   });
 
+  test("leaves a caller who gives up while it is looked for with his own reason", async () => {
+    const { agent, clock, connect } = setUp();
+    const client = await connect();
+    agent.once("SendMessage", answer.acceptThen(answer.http(504)));
+    agent.once("ListTasks", answer.silence());
+    const controller = new AbortController();
+    const sending = caught(client.sendMessage("hello", { signal: controller.signal }));
+    await clock.advance(10);
+    controller.abort("enough");
+
+    expect(await sending).toBe("enough");
+    expect(agent.calls("ListTasks")).toHaveLength(1);
+  });
+
   test("by a stream goes on with the stream of the task that was found", async () => {
     const { agent, connect } = setUp();
     const client = await connect();
