@@ -25,8 +25,9 @@ agent.planNext([
 assert.equal(await summarize(client, "A long text"), "All is well.");
 assert.equal(agent.acceptedMessageIds.length, 2);
 
-// The agent takes the message, and its reply is lost. The planner must not send again by itself.
+// The agent takes the message, its reply is lost, and it lists no tasks. The planner must not send again by itself.
 agent.once("SendStreamingMessage", answer.acceptThenReset());
+agent.on("ListTasks", answer.error(-32601, "no such method"));
 await assert.rejects(summarize(client, "A long text"), SendOutcomeUnknownError);
 assert.equal(agent.acceptedMessageIds.length, 3);
 
