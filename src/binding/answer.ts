@@ -14,7 +14,7 @@ import type { RemoteFailure } from "./remote-failure.ts";
 export const eventStreamType = "text/event-stream";
 
 /** How much of a body an error shows, in characters. */
-export const snippetLength = 500;
+const snippetLength = 500;
 
 /** How much of a body is looked at for a snippet, so that no secret is cut in half. */
 const maxSnippetSource = 8_192;

@@ -50,7 +50,7 @@ export function diffReadCards(before: DiffSide, after: DiffSide): readonly CardC
 }
 
 /** Media types that came or went. */
-export function diffModes(
+function diffModes(
   member: "defaultInputModes" | "defaultOutputModes",
   before: readonly string[],
   after: readonly string[],

@@ -59,7 +59,7 @@ export function budgetOf<O extends OperationName>(session: Session, call: Call<O
 }
 
 /** What any call takes: of a call, a read, a send, a wait, a listing and a cancellation; requests bring their id along. */
-export const callOptionNames = Object.freeze([
+const callOptionNames = Object.freeze([
   ...["id", "pageSize", "pageToken"],
   ...["signal", "timeoutMs", "headers", "metadata", "historyLength"],
   ...["requires", "posture", "compare", "contextId", "referenceTaskIds", "acceptedOutputModes"],

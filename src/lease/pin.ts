@@ -26,7 +26,7 @@ export interface PinCardOptions {
 }
 
 /** The bindings that the root door has. */
-export const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTTP+JSON"]);
+const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTTP+JSON"]);
 
 /**
  * Takes a pin of a card: both digests and the facts that a plan depends on. A pure function.

@@ -8,7 +8,7 @@ import { redactText } from "../util/redact.ts";
 export const recordSchema = 1;
 
 /** Most bytes of one record, as UTF-8 of its JSON: 128 MiB, twice what an answer of an agent may have. */
-export const maxRecordBytes = 128 * 1024 * 1024;
+const maxRecordBytes = 128 * 1024 * 1024;
 
 const kinds: readonly string[] = [
   "task",
@@ -41,7 +41,7 @@ export function encodeRecord(record: LedgerRecord): string {
  *
  * @throws LedgerUnavailableError with the reason `schema` or `corrupt`.
  */
-export function decodeRecord(text: string): LedgerRecord {
+function decodeRecord(text: string): LedgerRecord {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -109,7 +109,7 @@ export function encodeKey(key: string): string {
 }
 
 /** Reads what {@link encodeKey} wrote. */
-export function decodeKey(text: string): string {
+function decodeKey(text: string): string {
   try {
     return String(JSON.parse(`"${text}"`));
   } catch {

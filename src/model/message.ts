@@ -35,7 +35,7 @@ const roles: Readonly<Record<string, Role>> = Object.freeze({
 });
 
 /** Schema of {@link Role}; the 0.x spellings and the enum numbers are read, anything else is unspecified. */
-export const roleSchema: z.ZodMiniType<Role> = z.pipe(
+const roleSchema: z.ZodMiniType<Role> = z.pipe(
   z.transform((value: unknown) => {
     if (typeof value !== "string" && typeof value !== "number") return value;
     return Object.hasOwn(roles, value) ? roles[value] : "ROLE_UNSPECIFIED";

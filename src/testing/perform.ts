@@ -52,7 +52,7 @@ export async function perform(reply: Reply, exchange: Exchange, effect?: Effect)
 }
 
 /** Writes a reply in the exchange's wire form. */
-export function render(
+function render(
   reply: Reply | OwnReply,
   exchange: Exchange,
   limit: { readonly endAfterEvents?: number; readonly end: "close" | "cut" | "silence" },
