@@ -5,6 +5,7 @@ import { createPostgresLedger, createSqliteLedger } from "a2a-lease/sql";
 import BetterSqlite from "better-sqlite3";
 import Libsql from "libsql";
 import pg from "pg";
+import { vi } from "vitest";
 import { recordId } from "../../src/ledger/query.ts";
 import { intentRecord } from "../../src/testing/ledger-records.ts";
 import { startRedis } from "./redis-server.ts";
@@ -216,13 +217,9 @@ async function wreckRedis(): Promise<Wreck> {
         breakIt: () => server.kill(),
         async mend() {
           await server.restart();
-          // The ledger's own connection comes back by itself.
-          while (
-            await ledger.read("k").then(
-              () => false,
-              () => true,
-            )
-          );
+          // The ledger's own connection comes back by itself. A command fails at once until then: who asks again
+          // without a pause leaves the event loop no turn to connect in.
+          await vi.waitFor(() => ledger.read("k"), { timeout: 15_000, interval: 20 });
         },
       },
     },
