@@ -11,12 +11,21 @@ export function secretsOf(
   { headers, query, interface: { url } }: BindingCall,
   request: object,
 ): readonly string[] {
+  return Object.freeze([
+    ...new Set([
+      ...secretsIn(headers, { ...secretParameters(url), ...query }),
+      ...secretsIn(pushSecretsOf(request)),
+    ]),
+  ]);
+}
+
+/**
+ * The secrets of a push configuration in the body of a request, by names that speak of a secret, so that their parts
+ * are struck as well.
+ */
+export function pushSecretsOf(request: object): Readonly<Record<string, string>> {
   const { configuration }: { readonly configuration?: SendMessageConfiguration } = request;
   const config: Partial<TaskPushNotificationConfig> = configuration?.taskPushNotificationConfig ?? request;
   const { token = "", authentication: { credentials = "" } = {} } = config;
-  // By names that speak of a secret, so that their parts are struck as well.
-  const body = { "push-token": token, "push-credential": credentials };
-  return Object.freeze([
-    ...new Set([...secretsIn(headers, { ...secretParameters(url), ...query }), ...secretsIn(body)]),
-  ]);
+  return { "push-token": token, "push-credential": credentials };
 }

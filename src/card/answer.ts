@@ -13,6 +13,8 @@ export type CardAnswer =
       readonly bytes: Uint8Array;
       readonly validators: CardValidators;
       readonly mediaType: string;
+      /** What went out with the read, which no error about the card may hold. */
+      readonly secrets: readonly string[];
       readonly ageSeconds?: number;
       /** For how long the answer may be used without asking, by RFC 9111, in milliseconds. */
       readonly freshForMs: number;

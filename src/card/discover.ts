@@ -108,6 +108,7 @@ async function found(
   const received = snapshotCard(answer.bytes, {
     url: place.url,
     mediaType: answer.mediaType,
+    secrets: answer.secrets,
     maxDepth: options.maxDepth,
     deviations,
   });

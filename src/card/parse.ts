@@ -14,6 +14,7 @@ import { sha256Hex } from "../util/hash.ts";
 import { type IJsonProblem, inspectIJson } from "../util/i-json.ts";
 import { canonicalJson, jsonPath } from "../util/json.ts";
 import { copyJson } from "../util/json-copy.ts";
+import { strikeSecrets } from "../util/strike.ts";
 import { protocolVersion } from "../wire/version.ts";
 
 /** A card as a caller may hand it in: an object, JSON text, or bytes. */
@@ -43,9 +44,14 @@ export interface ParseOptions {
   readonly url?: string | undefined;
   /** Deepest nesting. */
   readonly maxDepth: number;
+  /** What no error may quote. @default nothing */
+  readonly secrets?: readonly string[];
 }
 
 const defaultDepth = 64;
+
+/** How much of a text is looked at for the beginning that an error quotes, so that no secret is cut in half. */
+const quotedFrom = 8_192;
 
 /** Reads a card that a caller handed in. */
 export function cardFromInput(input: CardInput): ReadCardInput {
@@ -120,7 +126,8 @@ function parseText(given: string, options: ParseOptions, digest: () => string): 
   try {
     value = JSON.parse(text);
   } catch {
-    throw unreadable("not-json", `found ${JSON.stringify(text.slice(0, 40))}…, wanted JSON`);
+    const quoted = strikeSecrets(text.slice(0, quotedFrom), options.secrets ?? []).slice(0, 40);
+    throw unreadable("not-json", `found ${JSON.stringify(quoted)}…, wanted JSON`);
   }
   if (report.problems.length > 0) {
     throw new CardInvalidError(options.url, report.problems.map(describeProblem), digest());

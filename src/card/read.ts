@@ -142,6 +142,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     sent: CardCredentials,
   ): Promise<CardAnswer> {
     const { status } = response;
+    const secrets = secretsOfRead(request.url, { ...options.headers, ...sent.headers }, sent.query);
     const validators = validatorsOf(response.headers);
     const age = ageOf(response.headers);
     if (status === 304 && request.validators) {
@@ -153,7 +154,8 @@ export function createCardReader(options: CardReaderOptions): CardReader {
         kind: "card",
         bytes: await readCardBytes(request, response, sent),
         validators,
-        mediaType: response.mediaType,
+        mediaType: strikeSecrets(response.mediaType, secrets),
+        secrets,
         freshForMs: freshnessOf(response),
         ...age,
       };
@@ -162,8 +164,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     if (status === 404 || status === 405 || status === 410) return { kind: "absent", status };
     if (status === 401 || status === 403) {
       const challenge = response.headers.get("www-authenticate");
-      const all = secretsOfRead(request.url, { ...options.headers, ...sent.headers }, sent.query);
-      const shown = challenge === null ? undefined : strikeSecrets(challenge, all);
+      const shown = challenge === null ? undefined : strikeSecrets(challenge, secrets);
       throw new CardAuthError(request.url, status, shown, [attemptOf(request.url, status)]);
     }
     const { retryAfterMs } = response;

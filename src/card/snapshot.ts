@@ -1,8 +1,9 @@
-import { CardUnreadableError } from "../errors/card.ts";
+import { CardInvalidError, CardUnreadableError } from "../errors/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { CardDigests } from "../model/pin.ts";
 import type { JsonObject } from "../model/schema.ts";
 import type { CardSignatureVerdict } from "../model/signature.ts";
+import { holdsSecret, strikeJson } from "../util/strike.ts";
 import { isSameJson } from "./change.ts";
 import { digestsOf } from "./digest.ts";
 import { requireUsableUrl } from "./interface.ts";
@@ -30,6 +31,8 @@ export interface SnapshotOptions {
   /** Media type that the bytes came with. */
   readonly mediaType?: string;
   readonly maxDepth: number;
+  /** What went out with the read of the card. @default nothing */
+  readonly secrets?: readonly string[];
   /** Deviations seen on the way to the bytes. */
   readonly deviations?: readonly Deviation[];
   /** The snapshot before this one; returned again when the bytes are the same. */
@@ -45,9 +48,12 @@ export function snapshotCard(bytes: Uint8Array, options: SnapshotOptions): CardS
   const bytesDigest = refusedDigest(bytes);
   if (options.previous?.bytesDigest === bytesDigest) return options.previous;
   const { url, mediaType } = options;
-  const json = parseServed(bytes, options, bytesDigest);
-  const shaped = shapeCard(json, bytesDigest, url);
-  requireUsableUrl(shaped.card, url, bytesDigest);
+  const { json, shaped } = withoutSecrets(options.secrets ?? [], () => {
+    const json = parseServed(bytes, options, bytesDigest);
+    const shaped = shapeCard(json, bytesDigest, url);
+    requireUsableUrl(shaped.card, url, bytesDigest);
+    return { json, shaped };
+  });
   return Object.freeze({
     ...shaped,
     ...digestsOf(json, shaped.card),
@@ -63,13 +69,23 @@ export function snapshotCard(bytes: Uint8Array, options: SnapshotOptions): CardS
 
 /** What is served as HTML and is no JSON either is a page: of a login, of a platform. */
 function parseServed(bytes: Uint8Array, options: SnapshotOptions, digest: string): JsonObject {
-  const { url, maxDepth, mediaType } = options;
+  const { url, maxDepth, mediaType, secrets = [] } = options;
   try {
-    return parseCard(bytes, { url, maxDepth });
+    return parseCard(bytes, { url, maxDepth, secrets });
   } catch (error) {
     const isPage = mediaType === "text/html" && error instanceof CardUnreadableError;
     if (!isPage || error.reason !== "not-json") throw error;
     throw new CardUnreadableError(url, "html", "found text/html, wanted JSON", digest);
+  }
+}
+
+/** What is wrong with a card is told by its own words, which may repeat what went out with the read. */
+function withoutSecrets<T>(secrets: readonly string[], judge: () => T): T {
+  try {
+    return judge();
+  } catch (error) {
+    if (!(error instanceof CardInvalidError) || !holdsSecret(error.issues, secrets)) throw error;
+    throw new CardInvalidError(error.url, strikeJson(error.issues, secrets), error.digest);
   }
 }
 

@@ -118,6 +118,7 @@ export function createCardSource(options: CardSourceOptions): CardSource {
     const received = snapshotCard(answer.bytes, {
       url,
       mediaType: answer.mediaType,
+      secrets: answer.secrets,
       maxDepth,
       previous: current,
     });

@@ -1,4 +1,5 @@
 import type { BindingCall } from "../binding/binding.ts";
+import { pushSecretsOf } from "../binding/secrets.ts";
 import { interfaceProblem, originOf, usableInterfaces } from "../card/interface.ts";
 import { interfaceStructure } from "../card/structure.ts";
 import { CredentialOriginError } from "../errors/auth.ts";
@@ -9,13 +10,14 @@ import type { CardRequirements } from "../model/requirements.ts";
 import type { Instant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
+import { secretParameters } from "../util/strike.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialsFor, type ResolvedCredentials, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
 import { effectiveCard, publicCard } from "./pinned.ts";
 import { isRepeatable } from "./retryable.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
-import { strikeDeviations, strikeError } from "./strike.ts";
+import { strikeAnswer, strikeError } from "./strike.ts";
 
 /** One exchange of a call, as it is carried out. */
 export interface Attempt<T> {
@@ -114,6 +116,7 @@ async function attemptAt<O extends OperationName, T>(
   { exchange, signal, challenge }: Attempt<T>,
   target: AgentInterface,
 ): Promise<T> {
+  const { operation, request } = call;
   const { pin } = call.holder;
   const { options, credentials } = session;
   requireAddress(session, target);
@@ -132,8 +135,10 @@ async function attemptAt<O extends OperationName, T>(
   if (checkOf(call) !== "none" && call.holder.ended) throw call.holder.ended;
   if (requirement) {
     const { origin } = new URL(target.url);
-    session.observer.emit("credentials-chosen", { operation: call.operation, origin, requirement });
+    session.observer.emit("credentials-chosen", { operation, origin, requirement });
   }
+  credentials.sent.addOwn({ ...options.headers, ...own });
+  credentials.sent.add(pushSecretsOf(request), secretParameters(target.url));
   const wire: BindingCall = {
     interface: target,
     // Headers may carry secrets of the caller's own making, so they are bound to origins as credentials are.
@@ -147,9 +152,10 @@ async function attemptAt<O extends OperationName, T>(
     },
   };
   try {
-    return strikeDeviations(await exchange(wire), wire, call.request);
+    const answer = await exchange(wire);
+    return strikeAnswer(answer, { operation, request, call: wire, sent: credentials.sent.values });
   } catch (failure) {
-    const error = strikeError(failure, wire, call.request);
+    const error = strikeError(failure, wire, request);
     throw requirement ? withRequirement(error, requirement) : error;
   }
 }

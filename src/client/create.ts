@@ -1,7 +1,4 @@
-import type { CardAuthorizer } from "../card/authorizer.ts";
 import { discoverCard, readCardAt } from "../card/discover.ts";
-import { createCardGate } from "../card/gate.ts";
-import { type CardReader, createCardReader } from "../card/read.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "../card/snapshot.ts";
 import { type CardSource, createCardSource, createStaticCardSource } from "../card/source.ts";
 import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
@@ -14,17 +11,19 @@ import { createScope } from "../util/abort.ts";
 import { readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { redactUrl } from "../util/redact.ts";
-import { createHttp, type HttpExchange } from "../wire/http.ts";
+import { createHttp } from "../wire/http.ts";
 import { createBindings } from "./bindings.ts";
+import { cardReader, type Network } from "./card-reader.ts";
 import { A2AClient } from "./client.ts";
-import { type CredentialScope, credentialsFor } from "./credentials.ts";
+import type { CredentialScope } from "./credentials.ts";
 import { createObserver, type Observer } from "./observer.ts";
 import { checkClientOptionNames } from "./option-names.ts";
-import { type ClientOptions, defaultReadMs } from "./options.ts";
+import type { ClientOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
-import { createRetrier, type Retrier } from "./retry.ts";
+import { createRetrier } from "./retry.ts";
 import { createRetryBudget, sharedByRoute } from "./retry-budget.ts";
+import { createSentSecrets } from "./sent-secrets.ts";
 import type { Session } from "./session.ts";
 import { shareSource } from "./shared-source.ts";
 import { createTrustBook } from "./trust.ts";
@@ -141,7 +140,12 @@ async function findCard(
   const where = readInput(input);
   const url = "card" in where ? revalidateAt : where.url;
   const origins = [...(url === undefined ? [] : [new URL(url).origin]), ...options.allowedOrigins];
-  const credentials: CredentialScope = { credentials: options.credentials, origins: [...new Set(origins)] };
+  const sent = createSentSecrets(url);
+  const credentials: CredentialScope = {
+    credentials: options.credentials,
+    origins: [...new Set(origins)],
+    sent,
+  };
   if (url === undefined && "card" in where) {
     const { immutable } = options;
     if (!immutable) {
@@ -207,44 +211,5 @@ function snapshotInput(card: JsonObject | Uint8Array, maxDepth: number, url?: st
   return snapshotCard(bytes, { url, maxDepth });
 }
 
-/** How cards are read. */
-interface Network {
-  readonly http: HttpExchange;
-  readonly retry: Retrier;
-}
-
-function cardReader(
-  options: ResolvedOptions,
-  { http, retry }: Network,
-  credentials: CredentialScope,
-): CardReader {
-  const { clock, limits, timeouts } = options;
-  const authorize: CardAuthorizer = async ({ url, challenge, refused, signal }) => {
-    const given = await credentialsFor(credentials, {
-      url,
-      purpose: "card",
-      card: undefined,
-      signal,
-      ...defined({ challenge, refused }),
-    });
-    return Object.keys(given.headers).length > 0 || given.query !== undefined ? given : undefined;
-  };
-  return createCardReader({
-    http,
-    clock,
-    limits,
-    timeouts,
-    totalMs: timeouts.totalMs ?? defaultReadMs,
-    retry: (read, attempt) =>
-      retry({ ...read, operation: "card", isRepeatable: true, since: readInstant(clock) }, attempt),
-    gate: gateOf(options),
-    principal: options.principal,
-    headers: options.headers,
-    authorize: options.credentials === undefined ? undefined : authorize,
-    alwaysAuthorize: options.cardCredentials === "always",
-  });
-}
-
 /** What a server asked of one client it asked of all that come the same way. */
-const gateOf = sharedByRoute(createCardGate);
 const retryBudgetOf = sharedByRoute(createRetryBudget);

@@ -13,12 +13,15 @@ import { withSignal } from "../util/abort.ts";
 import { defined, isRecord } from "../util/freeze.ts";
 import { checkHeaders } from "./headers.ts";
 import { asksForCredentials, requirementsOf } from "./security-requirements.ts";
+import type { SentSecrets } from "./sent-secrets.ts";
 
 /** Where credentials may go. */
 export interface CredentialScope {
   readonly credentials: Credentials | undefined;
   /** Origins that they are bound to: the card's, and those that the caller allowed. */
   readonly origins: readonly string[];
+  /** What went there. */
+  readonly sent: SentSecrets;
 }
 
 /** One request for credentials. */
@@ -55,6 +58,15 @@ const none: ResolvedCredentials = Object.freeze({ headers: Object.freeze({}) });
  * @throws AuthenticationError when the caller's function fails; an error of this library that it throws goes on as it is.
  */
 export async function credentialsFor(
+  scope: CredentialScope,
+  request: CredentialRequest,
+): Promise<ResolvedCredentials> {
+  const given = await credentialsWithin(scope, request);
+  scope.sent.add(given.headers, given.query);
+  return given;
+}
+
+async function credentialsWithin(
   scope: CredentialScope,
   request: CredentialRequest,
 ): Promise<ResolvedCredentials> {

@@ -29,9 +29,12 @@ export function redactUrl(url: string): string {
   return cut(parsed.href, 500);
 }
 
+/** A name that sounds like one of a secret, and names a request. */
+const requestKey = /idempot\w*[-_]?key$/i;
+
 /** Whether the name of a header or of a query parameter speaks of a secret. */
 export function isSecretParameter(name: string): boolean {
-  return secretName.test(name) || secretParameter.test(name);
+  return (secretName.test(name) || secretParameter.test(name)) && !requestKey.test(name);
 }
 
 /** What stands in a text for a secret, and what is left in its place. Each takes time in proportion to the text. */

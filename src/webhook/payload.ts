@@ -5,6 +5,7 @@ import { type DocumentIssue, readBySchema } from "../model/issues.ts";
 import type { Observation } from "../model/observation.ts";
 import type { PushUpdate } from "../model/push-update.ts";
 import { isRecord } from "../util/freeze.ts";
+import { holdsSecret, strikeJson } from "../util/strike.ts";
 
 /** A notification as it was understood. */
 export interface ReadPush {
@@ -21,6 +22,14 @@ export interface ReadPush {
 export type PushReading =
   | { readonly ok: true; readonly push: ReadPush }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[] };
+
+/** What a notification is read with. */
+export interface ReadPushOptions {
+  /** When it came, RFC 3339. */
+  readonly seenAt: string;
+  /** What it was verified by. */
+  readonly secrets: readonly string[];
+}
 
 /** Longest id, state or time that is taken, in characters. */
 const maxText = 2048;
@@ -39,10 +48,10 @@ const olderKinds: ReadonlyMap<unknown, (typeof members)[number]> = new Map([
  * Reads what was pushed (4.3.3): the form of a stream's event. The bare task or event that agents of 0.x push is taken
  * too, as a deviation: only whose it is and the state are read, and the content comes from the task itself.
  */
-export function readPush(json: unknown, seenAt: string): PushReading {
+export function readPush(json: unknown, { seenAt, secrets }: ReadPushOptions): PushReading {
   const older = findOlder(json);
   const reading = readBySchema(streamResponseSchema, older ? { [older]: json } : json);
-  if (!reading.ok) return reading;
+  if (!reading.ok) return { ok: false, issues: strikeJson(reading.issues, secrets) };
   const deviations: Deviation[] = [];
   if (older) {
     const message = `found the form of A2A 0.x, wanted the member ${older} (4.3.3)`;
@@ -51,12 +60,13 @@ export function readPush(json: unknown, seenAt: string): PushReading {
   const push = understand(reading.value, seenAt, deviations);
   const { taskId, contextId, observation } = push;
   // All of it is kept, twenty times over, and none of it is content.
-  const isTooLong = Object.values({ taskId, contextId, ...observation }).some(
-    (value) => typeof value === "string" && value.length > maxText,
-  );
-  if (!isTooLong) return { ok: true, push };
-  const message = `found an id, a state or a time of more than ${maxText} characters, wanted a shorter one`;
-  return { ok: false, issues: [{ path: "$", message }] };
+  const kept = { taskId, contextId, ...observation };
+  const isTooLong = Object.values(kept).some((value) => typeof value === "string" && value.length > maxText);
+  const found = isTooLong
+    ? `found an id, a state or a time of more than ${maxText} characters, wanted a shorter one`
+    : "found the secret of the notification in an id, a state or a time, wanted none";
+  if (isTooLong || holdsSecret(kept, secrets)) return { ok: false, issues: [{ path: "$", message: found }] };
+  return { ok: true, push };
 }
 
 function understand(event: StreamResponse, seenAt: string, deviations: Deviation[]): ReadPush {

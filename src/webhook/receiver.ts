@@ -14,7 +14,7 @@ import { createJwtVerifier, type VerifiedToken } from "./jwt.ts";
 import { locate } from "./locate.ts";
 import { resolveWebhookOptions, type WebhookOptions } from "./options.ts";
 import { type ReadPush, readPush } from "./payload.ts";
-import { type PushSender, verifySecret, verifyToken } from "./sender.ts";
+import { type PushSender, presentedIn, verifySecret, verifyToken } from "./sender.ts";
 import { demote, type Incoming, mismatchOf, storePush } from "./store.ts";
 import { createUntold } from "./untold.ts";
 
@@ -24,6 +24,8 @@ export type WebhookReceiver = (request: Request) => Promise<Response>;
 /** A sender that was verified. */
 interface Verified {
   readonly sender: PushSender;
+  /** What it was verified by. */
+  readonly secrets: readonly string[];
   readonly token?: VerifiedToken;
 }
 
@@ -45,7 +47,8 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
   const untold = createUntold();
 
   async function authenticate(headers: Headers): Promise<Verified> {
-    if (!signed) return { sender: await verifySecret(headers, ledger) };
+    const secrets = presentedIn(headers);
+    if (!signed) return { sender: await verifySecret(headers, ledger), secrets };
     const cardUrl = cardKeyOf(signed.cardUrl);
     const { principal = "default" } = signed;
     const token = await signed.verify(headers);
@@ -53,7 +56,7 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
       const record = await verifyToken(headers, ledger);
       const isOther = record && (record.cardUrl !== cardUrl || record.principal !== principal);
       if (isOther) throw new Refused(refusals.unauthorized);
-      return { sender: { cardUrl, principal, record }, token };
+      return { sender: { cardUrl, principal, record }, secrets, token };
     } catch (error) {
       token.release();
       throw error;
@@ -62,11 +65,12 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
 
   async function take(request: Request): Promise<WebhookAnswer> {
     checkHead(request, limits);
-    const { sender, token } = await authenticate(request.headers);
+    const verified = await authenticate(request.headers);
+    const { token } = verified;
     try {
       const body = await readBody(request, { clock, limits, gate });
       try {
-        const answer = await takeBody(body.bytes, { sender, ...defined({ token }) });
+        const answer = await takeBody(body.bytes, verified);
         token?.keep();
         return answer;
       } finally {
@@ -77,12 +81,15 @@ export function createWebhookReceiver(options: WebhookOptions): WebhookReceiver 
     }
   }
 
-  async function takeBody(bytes: Uint8Array, { sender, token }: Verified): Promise<WebhookAnswer> {
+  async function takeBody(bytes: Uint8Array, { sender, secrets, token }: Verified): Promise<WebhookAnswer> {
     const hash = sha256Hex(bytes);
     const { bodyHash } = token ?? {};
     if (bodyHash !== undefined && !isSameFingerprint(bodyHash, hash))
       throw new Refused(refusals.unauthorized);
-    const reading = readPush(readJsonBody(bytes, limits.bodyDepth), isoTime(clock.now()));
+    const reading = readPush(readJsonBody(bytes, limits.bodyDepth), {
+      seenAt: isoTime(clock.now()),
+      secrets,
+    });
     if (!reading.ok) {
       const error = "wanted exactly one of task, message, statusUpdate, artifactUpdate (4.3.3)";
       const body = { error, issues: reading.issues.slice(0, 5) };

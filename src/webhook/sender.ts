@@ -44,6 +44,11 @@ export async function verifyToken(headers: Headers, ledger: Ledger): Promise<Pus
   return record;
 }
 
+/** The secrets that came with a notification, which nothing that is kept of it may repeat. */
+export function presentedIn(headers: Headers): readonly string[] {
+  return [tokenOf(headers), authorizationOf(headers)].flatMap((presented) => presented?.secret ?? []);
+}
+
 function tokenOf(headers: Headers): Presented | undefined {
   const secret = headers.get("x-a2a-notification-token");
   return secret === null ? undefined : { via: "token", secret };

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { createMemoryLedger, type Ledger } from "a2a-lease";
 import { describe, expect, test } from "vitest";
@@ -48,6 +49,34 @@ describe("over real HTTP", () => {
 });
 
 describe("a notification", () => {
+  test.each<[string, (secret: string, taskId: string) => object]>([
+    ["its state", (secret, id) => status(id, secret, minute(1))],
+    ["its time", (secret, id) => status(id, "WORKING", `${minute(1)} ${secret}`)],
+    ["the id of its task", (secret) => status(`task-${secret}`, "WORKING", minute(1))],
+    [
+      "a member that can't be read",
+      (secret, id) => ({ statusUpdate: { taskId: id, status: secret, contextId: 1 } }),
+    ],
+  ])("that repeats its secret in %s is refused, and shows nowhere", async (_where, make) => {
+    const rows: unknown[] = [];
+    const inner = createMemoryLedger();
+    const ledger: Ledger = {
+      ...inner,
+      write(key, record, revision) {
+        rows.push(key, record);
+        return inner.write(key, record, revision);
+      },
+    };
+    const { receive, handle, secret, updates, errors } = await startRig({ ledger });
+    const answer = await receive(pushOf(make(secret, handle.id), token(secret)));
+
+    expect(answer.status).toBe(422);
+    expect(updates).toEqual([]);
+    expect(errors).toMatchObject([{ code: "MALFORMED_RESPONSE" }]);
+    const shown = [inspect(errors, { depth: 12 }), JSON.stringify([errors, rows]), await answer.text()];
+    expect(shown.join()).not.toContain(secret);
+  });
+
   test("that a failing ledger has kept all the same is told once, when its sender tries again", async () => {
     const inner = createMemoryLedger();
     let isFailing = false;
