@@ -131,7 +131,7 @@ async function attemptAt<O extends OperationName, T>(
   // The lease may have ended while credentials were fetched or the intent was written.
   if (checkOf(call) !== "none" && call.holder.ended) throw call.holder.ended;
   if (requirement) {
-    const { origin } = new URL(target.url);
+    const origin = originOf(target.url);
     session.observer.emit("credentials-chosen", { operation: call.operation, origin, requirement });
   }
   const wire: BindingCall = {

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext } from "../model/credentials.ts";
 import type { OAuthFlow } from "../model/security.ts";
-import { judgeAddress } from "../util/address.ts";
+import { judgeAddress, originOfUrl } from "../util/address.ts";
 import { own } from "../util/freeze.ts";
 import { toTokenError } from "./failure.ts";
 import type { OAuthOptions } from "./options.ts";
@@ -42,7 +42,7 @@ export function chooseServer(
   const named = own(flows, flow);
   const oidcUrl = scheme?.scheme.openIdConnectSecurityScheme?.openIdConnectUrl;
   const urls = named ? urlsOf(named) : oidcUrl === undefined ? [] : [oidcUrl];
-  const stray = urls.find((url) => !URL.canParse(url) || !trustCardUrlsAt.includes(new URL(url).origin));
+  const stray = urls.find((url) => !trustCardUrlsAt.includes(originOfUrl(url) ?? ""));
   if (stray !== undefined) {
     const message = `found on the agent card, wanted a URL at ${trustCardUrlsAt.join(" or ")}`;
     throw new TokenRequestError(stray, { reason: "origin", message });

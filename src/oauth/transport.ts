@@ -1,6 +1,7 @@
 import { TokenRequestError } from "../errors/credentials.ts";
 import { LimitExceededError, RedirectRefusedError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
+import { isLoopback } from "../util/address.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { discardBody, readBytes } from "../wire/body.ts";
 import { createHttp, type FetchLike, type HttpResponse } from "../wire/http.ts";
@@ -100,9 +101,4 @@ export function requireSecure(url: string): void {
   if (isSecure && !parsed.username && !parsed.password) return;
   const message = "found a URL that is not https, or has a user name, wanted https (or http on loopback)";
   throw new TokenRequestError(url, { reason: "insecure-url", message });
-}
-
-/** Whether a URL names this machine, by its literal address or as `localhost`. */
-function isLoopback({ hostname }: URL): boolean {
-  return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
 }
