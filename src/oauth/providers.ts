@@ -8,7 +8,7 @@ import {
   type OAuthOptions,
   type RefreshOptions,
 } from "./options.ts";
-import { createTokenProvider } from "./token-provider.ts";
+import { createTokenProvider, takesBearer } from "./token-provider.ts";
 
 /**
  * Tokens by client credentials (RFC 6749, 4.4; spec 4.5.9): for a program that acts on its own behalf.
@@ -70,7 +70,7 @@ export function openIdConnect(
   const provider = oauthAuthorizationCode({ ...options, discovery: "oidc", scopes: withOpenId });
   const serves: SchemeProvider["serves"] = (scheme) => scheme.openIdConnectSecurityScheme !== undefined;
   const provide = (...given: Parameters<SchemeProvider>) => provider(...given);
-  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", serves }));
+  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", serves, fits: takesBearer }));
 }
 
 /**

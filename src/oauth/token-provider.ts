@@ -1,5 +1,6 @@
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext, SchemeProvider } from "../model/credentials.ts";
+import type { SecurityScheme } from "../model/security.ts";
 import { withSignal } from "../util/abort.ts";
 import { type Instant, readInstant } from "../util/clock.ts";
 import { type AccessToken, createTokenCache, isFresh, type TokenEntry, tokenKey } from "./cache.ts";
@@ -107,13 +108,18 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
   return Object.freeze(
     Object.assign((context: CredentialContext) => provide(context), {
       label: way.label,
-      serves: ({
-        oauth2SecurityScheme,
-        openIdConnectSecurityScheme,
-      }: Parameters<SchemeProvider["serves"]>[0]) =>
+      serves: ({ oauth2SecurityScheme, openIdConnectSecurityScheme }: SecurityScheme) =>
         Boolean(oauth2SecurityScheme ?? openIdConnectSecurityScheme),
+      fits: takesBearer,
     }),
   );
+}
+
+/** Whether a scheme takes a bearer token; a card may well say no more of it than that. */
+export function takesBearer(scheme: SecurityScheme): boolean {
+  const { oauth2SecurityScheme, openIdConnectSecurityScheme, httpAuthSecurityScheme } = scheme;
+  const isBearer = httpAuthSecurityScheme?.scheme.toLowerCase() === "bearer";
+  return isBearer || Boolean(oauth2SecurityScheme ?? openIdConnectSecurityScheme);
 }
 
 /** One request for a token, for all who wait. */

@@ -7,6 +7,7 @@ import {
   type CredentialsChosenEvent,
   createClient,
   createCredentials,
+  type FetchLike,
 } from "a2a-lease";
 import { oauthClientCredentials } from "a2a-lease/oauth";
 import { createScriptedAgent, createTestCard, createTestClock, step } from "a2a-lease/testing";
@@ -213,4 +214,56 @@ describe("a task that wants an authorization", () => {
 
     expect(await failing).toBe("no");
   });
+});
+
+describe("what the server asks for", () => {
+  const throwing = (error: unknown) => async (context: CredentialContext) => {
+    if (context.challenge !== undefined) throw error;
+    return undefined;
+  };
+
+  test.each([
+    ["an error", new Error("the vault is shut"), "threw the vault is shut, wanted accepted credentials"],
+    ["an error without a word", new Error(" "), "threw an error without a word, wanted accepted credentials"],
+    ["a text", "no", "threw something that is no error, wanted accepted credentials"],
+  ])("is no end in the air where it said nothing and the function throws %s", async (_what, thrown, told) => {
+    const { connect, silent } = withSilentRefusals();
+    const client = await connect({ fetch: silent, credentials: throwing(thrown) });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error.message).toMatch(new RegExp(`${told}$`));
+    expect(error).toMatchObject({ challenge: undefined });
+  });
+
+  test.each([
+    ["nothing", async () => undefined],
+    ["the same", { bearer: "wr0ng-token-01" }],
+  ])("is none where it said nothing and the function gives %s", async (_what, credentials) => {
+    const { connect, silent } = withSilentRefusals();
+    const client = await connect({ fetch: silent, credentials });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error).toMatchObject({ code: "AUTHENTICATION" });
+    expect(error.message).toMatch(/wanted accepted credentials$/);
+    expect(error).toMatchObject({ challenge: undefined });
+  });
+
+  /** An agent whose refusals have an empty challenge. */
+  function withSilentRefusals() {
+    const { agent, connect } = setUp({}, { bearer: "right" });
+    const silent: FetchLike = async (url, init) => {
+      const response = await agent.fetch(url, init);
+      if (response.status !== 401) return response;
+      return new Response("", { status: 401, headers: { "www-authenticate": "" } });
+    };
+    return { connect, silent };
+  }
+});
+
+test("without credentials a call goes out without any, whatever the card asks for", async () => {
+  const { agent, connect } = setUp(needs({ oauth: [] }, { key: [] }), { bearer: "right" });
+  const client = await connect({});
+
+  expect(await caught(client.sendMessage("x"))).toMatchObject({ code: "AUTHENTICATION" });
+  expect(agent.calls().map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
