@@ -112,7 +112,8 @@ export function oauthRefresh(options: RefreshOptions): SchemeProvider {
     flow: "authorizationCode",
     options,
     isShared: false,
-    obtain: async ({ server }) => {
+    obtain: async ({ server }, refusal) => {
+      if (refusal) throw refusal;
       const message = "found a refresh token that counts no more, wanted another one";
       const url = server.token_endpoint ?? server.issuer;
       throw new TokenRequestError(url, { reason: "refused", message, oauthError: "invalid_grant" });
