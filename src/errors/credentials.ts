@@ -50,9 +50,10 @@ export class CredentialMissingError extends A2ALeaseError {
 }
 
 /**
- * Why no token could be had: `insecure-url` and `origin` for a URL that a secret must not go to, `unreachable`,
- * `redirected`, `too-large` and `malformed` for the answer, `refused` for an OAuth error, `discovery` for metadata of
- * the server that can't be used, `declined` where a hook of the caller gave up, `expired` where nobody agreed in time.
+ * Why no token could be had: `insecure-url` and `origin` for a URL that a secret must not go to, or whose address the
+ * `fetch` refuses; `unreachable`, `redirected`, `too-large` and `malformed` for the answer; `refused` for an OAuth error;
+ * `discovery` for metadata of the server that can't be used; `declined` where a hook of the caller gave up, failed or was
+ * not done in time; `expired` where nobody agreed in time.
  */
 export type TokenFailureReason =
   | "insecure-url"

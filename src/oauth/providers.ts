@@ -95,8 +95,8 @@ export function oauthDeviceCode(options: DeviceCodeOptions): SchemeProvider {
 }
 
 /**
- * Tokens by a refresh token that was had before (RFC 6749, 6). Each new one takes the place of the last in memory, and
- * `onRefreshed` is told of it.
+ * Tokens by a refresh token that was had before (RFC 6749, 6). Each new one takes the place of the last in memory, for
+ * all scopes, and `onRefreshed` is told of it. None is used twice, so one refresh token wants one provider.
  *
  * The provider throws `TokenRequestError` where no token can be had.
  *
