@@ -18,7 +18,7 @@ export class CredentialMissingError extends A2ALeaseError {
   readonly available: readonly string[];
   /**
    * Why some of it was passed over, scheme by scheme: what is kept for the scheme is of another kind, or several could
-   * serve it and none is under its name.
+   * serve it and none is under its name. The first ten of them.
    */
   readonly problems: readonly string[];
 
