@@ -2,6 +2,7 @@ import {
   type AgentCard,
   type AuthRequiredContext,
   apiKey,
+  basic,
   bearer,
   type CredentialContext,
   type CredentialsChosenEvent,
@@ -106,6 +107,22 @@ describe("the requirement of a call", () => {
     expect(agent.calls()).toEqual([]);
   });
 
+  test.each([
+    ["of another kind under the scheme's name", { key: basic({ username: "u", password: "p4ss-w0rd" }) }],
+    ["that several could serve", { one: apiKey("k3y-0ne-0123"), two: apiKey("k3y-tw0-0123") }],
+  ])("with credentials %s fails before anything is sent", async (_what, providers) => {
+    const { agent, connect } = setUp(needs({ key: [] }));
+    const client = await connect({ credentials: createCredentials(providers) });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error).toMatchObject({
+      code: "CREDENTIAL_MISSING",
+      problems: [expect.stringMatching(/^for the scheme "key" found .+, wanted /)],
+    });
+    expect(agent.calls()).toEqual([]);
+    expect(JSON.stringify(error) + error.stack).not.toMatch(/p4ss|k3y-/);
+  });
+
   test("is on the error of a refusal", async () => {
     const { connect } = setUp(needs({ oauth: ["read"] }), { bearer: "right" });
     const client = await connect({ credentials: createCredentials({ oauth: bearer("wr0ng-token") }) });
@@ -162,6 +179,14 @@ test("the card's own credentials are chosen by its challenge", async () => {
   await connect({ credentials: createCredentials({ key: apiKey("k3y"), token: bearer("t0ken") }) });
 
   expect(agent.cardReads().map(({ status }) => status)).toEqual([401, 200]);
+});
+
+test("a card that asks for what several could serve is read by none of them", async () => {
+  const { agent, connect } = setUp({}, { cardBearer: "t0ken" });
+  const credentials = createCredentials({ one: bearer("0ther"), two: bearer("t0ken") });
+
+  expect(await caught(connect({ credentials }))).toMatchObject({ code: "CREDENTIAL_MISSING" });
+  expect(agent.cardReads().map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
 
 describe("a task that wants an authorization", () => {
