@@ -56,8 +56,9 @@ export type {
 export type { TaskFailure, TaskPage } from "./client/task-page.ts";
 export { type ToolResult, toToolResult } from "./client/tool-result.ts";
 export type { WatchOptions } from "./client/watch.ts";
+export type { ProvidersByScheme } from "./credentials/assign.ts";
 export { chooseRequirement, type RequirementSource } from "./credentials/choose.ts";
-export { createCredentials, type ProvidersByScheme } from "./credentials/create.ts";
+export { createCredentials } from "./credentials/create.ts";
 export {
   type ApiKeyOptions,
   apiKey,

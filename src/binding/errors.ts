@@ -137,7 +137,7 @@ function normalize(reason: string): string {
 function refusalOf(answer: ErrorAnswer, status: number | undefined): AnyA2ALeaseError | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const challenge = answer.challenge === undefined ? undefined : cut(answer.challenge, maxErrorText);
-  const message = answer.failure?.message;
+  const message = answer.failure?.message.trim() || undefined;
   const details = { challenge, ...(message === undefined ? {} : { found: `HTTP ${status}, ${message}` }) };
   return status === 401
     ? new AuthenticationError(answer.url, details)

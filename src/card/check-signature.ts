@@ -1,5 +1,6 @@
 import type { JsonObject } from "../model/schema.ts";
 import type { CanonicalForm, CardSignatureProblem, CheckedSignature } from "../model/signature.ts";
+import { originOfUrl } from "../util/address.ts";
 import { sha256HexOfText } from "../util/hash.ts";
 import { redactUrl } from "../util/redact.ts";
 import { type CanonicalText, firstDifference } from "./canonical.ts";
@@ -54,7 +55,7 @@ async function keysInSet(header: JwsHeader, question: SignatureQuestion): Promis
   const { rules, keySets, signal } = question;
   const url = URL.canParse(jku) ? new URL(jku) : undefined;
   const isAllowed =
-    url && rules.jkuOrigins.includes(url.origin) && url.username === "" && url.password === "";
+    url && rules.jkuOrigins.includes(originOfUrl(url) ?? "") && url.username === "" && url.password === "";
   if (!isAllowed || !keySets) {
     const message = `found a key set at ${redactUrl(jku)}, wanted one at ${rules.jkuOrigins.join(", ") || "no place at all"}`;
     return { result: "untrusted-signer", problem: "jku-refused", message };

@@ -8,6 +8,7 @@ import {
 import { AddressRefusedError } from "../errors/transport.ts";
 import type { AgentCard, AgentInterface } from "../model/card.ts";
 import type { Deviation } from "../model/deviation.ts";
+import { originOfUrl } from "../util/address.ts";
 import { redactUrl } from "../util/redact.ts";
 import { protocolVersion } from "../wire/version.ts";
 import { type AddressPolicy, interfaceAddressProblem } from "./address-policy.ts";
@@ -186,8 +187,7 @@ export function isSameOrigin(cardUrl: string | undefined, interfaceUrl: string):
 
 /** Origin of an interface; the address itself where a binding has addresses that are no URL, or URLs without one. */
 export function originOf(url: string): string {
-  const origin = URL.canParse(url) ? new URL(url).origin : "null";
-  return origin === "null" ? url : origin;
+  return originOfUrl(url) ?? url;
 }
 
 function bindingProblem(entry: AgentInterface): string {

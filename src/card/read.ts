@@ -6,6 +6,7 @@ import {
 } from "../errors/card.ts";
 import { LimitExceededError, RedirectRefusedError, TimeoutError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
+import { originOfUrl } from "../util/address.ts";
 import type { Clock } from "../util/clock.ts";
 import { redactUrl } from "../util/redact.ts";
 import { strikeSecrets } from "../util/strike.ts";
@@ -127,7 +128,8 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       const location = response.headers.get("location");
       const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
       discardBody(response);
-      const isFollowed = target && target.origin === new URL(url).origin && hops < options.limits.redirects;
+      const isFollowed =
+        target && originOfUrl(target) === new URL(url).origin && hops < options.limits.redirects;
       if (!isFollowed) {
         const shown = target && strikeSecrets(target.href, secretsOfRead(url, headers, query));
         throw new RedirectRefusedError(url, response.status, shown);

@@ -1,4 +1,5 @@
 import type { CardSignatureProfile } from "../model/signature.ts";
+import { isLoopback } from "../util/address.ts";
 import { defaultAlgorithms } from "./keys.ts";
 import type { TrustedKeyInput } from "./trusted-keys.ts";
 
@@ -86,9 +87,8 @@ function list<T extends string>(
 /** Whoever can change an answer on its way could sign every card, so the way is https, or does not leave the machine. */
 function checkOrigin(origin: unknown, option: string): void {
   const url = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-  const isLoopback = url !== undefined && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const isRight =
-    url?.origin === origin && (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback));
+    url?.origin === origin && (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url)));
   if (isRight) return;
   throw new TypeError(
     `${option}: found ${JSON.stringify(origin)}, wanted an origin like "https://keys.example"`,

@@ -134,7 +134,7 @@ async function attemptAt<O extends OperationName, T>(
   // The lease may have ended while credentials were fetched or the intent was written.
   if (checkOf(call) !== "none" && call.holder.ended) throw call.holder.ended;
   if (requirement) {
-    const { origin } = new URL(target.url);
+    const origin = originOf(target.url);
     session.observer.emit("credentials-chosen", { operation, origin, requirement });
   }
   credentials.sent.addOwn({ ...options.headers, ...own });

@@ -94,7 +94,8 @@ async function ask(provider: CredentialProvider, context: CredentialContext, url
     if (context.signal.aborted) throw context.signal.reason;
     if (failure instanceof A2ALeaseError) throw failure;
     // What it threw may hold the very secrets that it works with: only its words go on, redacted.
-    const found = `the credentials function threw ${failure instanceof Error ? failure.message : "no error"}`;
+    const words = failure instanceof Error ? failure.message.trim() : "something that is no error";
+    const found = `the credentials function threw ${words || "an error without a word"}`;
     throw new AuthenticationError(url, { challenge: context.challenge, found });
   }
 }

@@ -4,26 +4,30 @@ import type {
   ChosenRequirement,
   CredentialContext,
   CredentialProvider,
+  CredentialRequirements,
   GivenCredentials,
   RequestCredentials,
   RequestedScheme,
-  SchemeProvider,
 } from "../model/credentials.ts";
-import { type SecurityScheme, securitySchemeKind } from "../model/security.ts";
 import { own } from "../util/freeze.ts";
+import { ambiguity, assignRequirement, type ProvidersByScheme, quoted } from "./assign.ts";
 import { challengeSchemes, schemeOfChallenge } from "./challenge.ts";
-import { chooseRequirement, describeRequirement, requirementText } from "./choose.ts";
-
-/** One provider for each security scheme that the caller has credentials for. */
-export type ProvidersByScheme = Readonly<Record<string, CredentialProvider | SchemeProvider>>;
+import { describeRequirement, requirementText } from "./choose.ts";
 
 /**
  * Makes credentials out of providers for single security schemes. For each request the first alternative of the card's
- * requirements is chosen of which every scheme has a provider (7.3): the one under the scheme's name, else the one
- * under the name of its kind (`"apiKey"`, `"http"`, `"oauth2"`, `"openIdConnect"`, `"mutualTLS"`), else the first that
- * can serve it. A card that asks for nothing gets nothing, unless it refuses the call.
+ * requirements is chosen of which every scheme has a provider (7.3): the one under the scheme's name; else the one under
+ * the name of its kind (`"apiKey"`, `"http"`, `"oauth2"`, `"openIdConnect"`, `"mutualTLS"`); else, of those under names
+ * that are neither a kind nor another scheme of the card, the only one that can serve it.
  *
- * The provider throws `CredentialMissingError` where no alternative can be met, and what the providers throw.
+ * A provider under the name of a scheme that is of another kind is never asked, nor is one of several that could serve
+ * the same scheme, or one that could serve two schemes of one alternative: such a secret goes where somebody names it.
+ *
+ * A card that asks for nothing gets nothing, unless it refuses the call: then the one that can serve what its challenge
+ * names is asked, or the only one where it names nothing.
+ *
+ * The provider throws `CredentialMissingError` where no alternative can be met, with the `problems` of those that were
+ * passed over, and what the providers throw.
  *
  * @throws TypeError for what is no provider.
  */
@@ -33,26 +37,30 @@ export function createCredentials(providers: ProvidersByScheme): CredentialProvi
   }
 
   return async function provide(context) {
-    const { requirements } = context;
-    if (requirements.alternatives.every(({ schemes }) => Object.keys(schemes).length === 0)) {
-      return context.challenge === undefined ? undefined : answerChallenge(providers, context);
+    const { requirements, challenge } = context;
+    const { schemes } = requirements;
+    if (requirements.alternatives.every((item) => Object.keys(item.schemes).length === 0)) {
+      return challenge === undefined ? undefined : answerChallenge(providers, context);
     }
-    const find = (name: string, scheme: SecurityScheme | undefined) =>
-      providerOf(providers, requirements.schemes, name, scheme);
     // Once refused, an alternative that needs nothing is no answer.
     const alternatives = requirements.alternatives.filter(
-      ({ schemes }) => context.challenge === undefined || Object.keys(schemes).length > 0,
+      (item) => challenge === undefined || Object.keys(item.schemes).length > 0,
     );
-    const chosen = chooseRequirement(
-      { ...requirements, alternatives },
-      (name, scheme) => find(name, scheme) !== undefined,
-    );
-    if (!chosen) throw missing(providers, context);
-    const parts = chosen.schemes.map(({ name, scopes }) => {
-      const scheme = own(requirements.schemes, name) ?? {};
-      return { provider: find(name, scheme), asked: { name, scheme, scopes } };
-    });
-    return gather(context, chosen, parts);
+    const problems: string[] = [];
+    for (const item of alternatives) {
+      const assigned = assignRequirement(providers, item, schemes);
+      if (!assigned.ok) {
+        problems.push(...assigned.problems);
+        continue;
+      }
+      const chosen = describeRequirement(item, schemes);
+      const parts = chosen.schemes.map(({ name, scopes }) => {
+        const scheme = own(schemes, name) ?? {};
+        return { provider: own(assigned.providers, name), asked: { name, scheme, scopes } };
+      });
+      return gather(context, chosen, parts);
+    }
+    throw missing(providers, context.origin, { requirements: { alternatives, schemes }, problems });
   };
 }
 
@@ -91,12 +99,23 @@ async function answerChallenge(
 ): Promise<GivenCredentials | undefined> {
   const all = Object.entries(providers);
   const named = challengeSchemes(context.challenge ?? "");
+  const schemes = Object.fromEntries(named.map((name) => [name, schemeOfChallenge(name)]));
+  const problems: string[] = [];
   for (const name of named) {
     const scheme = schemeOfChallenge(name);
-    const provider = all.map(([, item]) => item).find((item) => "serves" in item && item.serves(scheme));
-    if (!provider) continue;
-    const requirement = describeRequirement({ schemes: { [name]: { list: [] } } }, { [name]: scheme });
-    return gather(context, requirement, [{ provider, asked: { name, scheme, scopes: [] } }]);
+    const serving = all.filter(([, item]) => "serves" in item && item.serves(scheme));
+    const [first] = serving;
+    if (!first) continue;
+    if (serving.length > 1) {
+      problems.push(`for the scheme ${quoted(name)} ${ambiguity(serving.map(([key]) => key))}`);
+      continue;
+    }
+    const requirement = describeRequirement({ schemes: { [name]: { list: [] } } }, schemes);
+    return gather(context, requirement, [{ provider: first[1], asked: { name, scheme, scopes: [] } }]);
+  }
+  if (problems.length > 0) {
+    const alternatives = named.map((name) => ({ schemes: { [name]: { list: [] } } }));
+    throw missing(providers, context.origin, { requirements: { alternatives, schemes }, problems });
   }
   const [only] = all;
   // Without a word of what is wanted, there is no choice to be made where there is only one.
@@ -104,27 +123,21 @@ async function answerChallenge(
   return only[1](context);
 }
 
-function providerOf(
+function missing(
   providers: ProvidersByScheme,
-  schemes: Readonly<Record<string, SecurityScheme>>,
-  name: string,
-  scheme: SecurityScheme | undefined,
-): CredentialProvider | undefined {
-  const named = own(providers, name);
-  if (named || !scheme) return named;
-  const ofKind = own(providers, securitySchemeKind(scheme));
-  if (ofKind) return ofKind;
-  // What the caller keeps for another scheme of this card is not for this one.
-  const free = Object.entries(providers).filter(([key]) => !Object.hasOwn(schemes, key));
-  return free.map(([, item]) => item).find((item) => "serves" in item && item.serves(scheme));
-}
-
-function missing(providers: ProvidersByScheme, { origin, requirements }: CredentialContext) {
+  origin: string,
+  found: { readonly requirements: CredentialRequirements; readonly problems: readonly string[] },
+) {
+  const { requirements, problems } = found;
   const asked = requirements.alternatives.map((item) =>
     requirementText(describeRequirement(item, requirements.schemes)),
   );
   const available = Object.entries(providers).map(([name, item]) =>
     "label" in item ? `${name} (${item.label})` : name,
   );
-  return new CredentialMissingError(origin, requirements, { asked, available });
+  return new CredentialMissingError(origin, requirements, {
+    asked,
+    available,
+    problems: [...new Set(problems)],
+  });
 }

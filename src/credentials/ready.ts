@@ -57,7 +57,9 @@ export function apiKey(key: SecretSource, options: ApiKeyOptions = {}): SchemePr
     }
     return placeKey(context, where.location, where.name, secret);
   }
-  return schemeProvider(provide, "API key", serves);
+  // Under a scheme's own name, a place of the caller's goes before that of the card.
+  const fits = ({ apiKeySecurityScheme: scheme }: SecurityScheme) => scheme !== undefined;
+  return Object.freeze(Object.assign(provide, { label: "API key", serves, fits }));
 }
 
 /** A bearer token: HTTP bearer, and a token of OAuth 2.0 or OpenID Connect that was obtained elsewhere. */

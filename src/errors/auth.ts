@@ -1,6 +1,7 @@
 import type { ChosenRequirement } from "../model/credentials.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
+import { askedText, isSaid } from "./challenge.ts";
 
 /** What a refusal said. */
 export interface RefusalDetails {
@@ -28,14 +29,14 @@ export class AuthenticationError extends A2ALeaseError {
 
   constructor(url: string, details: RefusalDetails) {
     const { challenge } = details;
-    const asked = challenge === undefined ? "" : `; the server asks for ${challenge}`;
-    super(`${redactUrl(url)}: found ${details.found ?? "HTTP 401"}, wanted accepted credentials${asked}`, {
+    const found = details.found ?? "HTTP 401";
+    super(`${redactUrl(url)}: found ${found}, wanted accepted credentials${askedText(challenge)}`, {
       retry: "after-credentials",
       nextStep: "authenticate",
       cause: details.cause,
     });
     this.url = redactUrl(url);
-    if (challenge !== undefined) this.challenge = challenge;
+    if (isSaid(challenge)) this.challenge = challenge;
     if (details.requirement) this.requirement = details.requirement;
   }
 }
@@ -60,7 +61,7 @@ export class AuthorizationError extends A2ALeaseError {
       cause: details.cause,
     });
     this.url = redactUrl(url);
-    if (challenge !== undefined) this.challenge = challenge;
+    if (isSaid(challenge)) this.challenge = challenge;
     if (details.requirement) this.requirement = details.requirement;
   }
 }
@@ -76,8 +77,9 @@ export class CredentialOriginError extends A2ALeaseError {
   readonly allowed: readonly string[];
 
   constructor(origin: string, allowed: readonly string[]) {
+    const wanted = allowed.join(" or ") || "an allowed origin, of which there is none";
     super(
-      `the agent card points calls that need credentials to ${origin}, wanted ${allowed.join(" or ")}; ` +
+      `the agent card points calls that need credentials to ${origin}, wanted ${wanted}; ` +
         "list the origin in allowedOrigins to trust it",
       { retry: "never", nextStep: "ask-user" },
     );

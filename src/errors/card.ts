@@ -2,6 +2,7 @@ import type { AgentInterface } from "../model/card.ts";
 import type { CardSignatureResult, CardSignatureVerdict, CheckedSignature } from "../model/signature.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
+import { askedText, isSaid } from "./challenge.ts";
 import { ConnectionError, TimeoutError } from "./transport.ts";
 
 /** One URL that was tried for a card. */
@@ -55,14 +56,13 @@ export class CardAuthError extends A2ALeaseError {
     challenge: string | undefined,
     attempts: readonly CardAttempt[] = [],
   ) {
-    const asked = challenge === undefined ? "" : `; the server asks for ${challenge}`;
-    super(`the agent card at ${redactUrl(url)} answered ${status}, wanted 200${asked}`, {
+    super(`the agent card at ${redactUrl(url)} answered ${status}, wanted 200${askedText(challenge)}`, {
       retry: "after-credentials",
       nextStep: "authenticate",
     });
     this.url = redactUrl(url);
     this.status = status;
-    if (challenge !== undefined) this.challenge = challenge;
+    if (isSaid(challenge)) this.challenge = challenge;
     this.attempts = attempts;
   }
 }

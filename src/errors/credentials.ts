@@ -16,27 +16,44 @@ export class CredentialMissingError extends A2ALeaseError {
   readonly requirements: CredentialRequirements;
   /** What the caller has: names of schemes, each with the kind of its provider. */
   readonly available: readonly string[];
+  /**
+   * Why some of it was passed over, scheme by scheme: what is kept for the scheme is of another kind, or several could
+   * serve it and none is under its name. The first ten of them.
+   */
+  readonly problems: readonly string[];
 
   constructor(
     origin: string,
     requirements: CredentialRequirements,
-    { asked, available }: { readonly asked: readonly string[]; readonly available: readonly string[] },
+    {
+      asked,
+      available,
+      problems = [],
+    }: {
+      readonly asked: readonly string[];
+      readonly available: readonly string[];
+      readonly problems?: readonly string[];
+    },
   ) {
     const has = available.length === 0 ? "none" : available.slice(0, maxNamed).join(", ");
-    super(
-      `${origin}: found credentials for ${has}, wanted those for ${asked.slice(0, maxNamed).join(", or ")}`,
-      { retry: "after-credentials", nextStep: "authenticate" },
-    );
+    const wanted = asked.slice(0, maxNamed).join(", or ") || "what the agent asks for";
+    const why = problems.slice(0, maxNamed).map((problem) => `; ${problem}`);
+    super(`${origin}: found credentials for ${has}, wanted those for ${wanted}${why.join("")}`, {
+      retry: "after-credentials",
+      nextStep: "authenticate",
+    });
     this.origin = origin;
     this.requirements = redactJson(requirements) as CredentialRequirements;
     this.available = available.map((name) => cut(redactText(name), 200));
+    this.problems = problems.slice(0, maxNamed).map((problem) => cut(redactText(problem), 500));
   }
 }
 
 /**
- * Why no token could be had: `insecure-url` and `origin` for a URL that a secret must not go to, `unreachable`,
- * `redirected`, `too-large` and `malformed` for the answer, `refused` for an OAuth error, `discovery` for metadata of
- * the server that can't be used, `declined` where a hook of the caller gave up, `expired` where nobody agreed in time.
+ * Why no token could be had: `insecure-url` and `origin` for a URL that a secret must not go to, or whose address the
+ * `fetch` refuses; `unreachable`, `redirected`, `too-large` and `malformed` for the answer; `refused` for an OAuth error;
+ * `discovery` for metadata of the server that can't be used; `declined` where a hook of the caller gave up, failed or was
+ * not done in time; `expired` where nobody agreed in time.
  */
 export type TokenFailureReason =
   | "insecure-url"

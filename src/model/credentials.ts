@@ -79,8 +79,13 @@ export type CredentialProvider = (context: CredentialContext) => Promise<GivenCr
 export interface SchemeProvider extends CredentialProvider {
   /** What it is, for errors that say what the caller has: `"bearer"`, `"oauth2 client credentials"`. */
   readonly label: string;
-  /** Whether it can serve a scheme. */
+  /** Whether it can serve a scheme that nobody named it for. */
   readonly serves: (scheme: SecurityScheme) => boolean;
+  /**
+   * Whether it may serve a scheme that it is named for, by the scheme's own name or that of its kind. What may not is
+   * refused, and nothing is sent. @default what `serves` says
+   */
+  readonly fits?: (scheme: SecurityScheme) => boolean;
 }
 
 /** Credentials: one bearer token, or a function that is asked for each request. */

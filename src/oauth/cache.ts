@@ -16,8 +16,6 @@ export interface AccessToken {
 export interface TokenEntry {
   /** The access token, as long as nobody refused it. */
   token?: AccessToken | undefined;
-  /** The refresh token that counts. */
-  refreshToken?: string | undefined;
   /** A request for a token that is under way. */
   flight?: Flight<AccessToken> | undefined;
   /** An exchange of the refresh token that is under way, whoever waits for it; nothing where it counts no more. */
@@ -30,15 +28,25 @@ const maxEntries = 1_000;
 /** Tokens in memory. Nothing of them shows when it is printed. */
 export class TokenCache {
   readonly #entries = new Map<string, TokenEntry>();
+  #clearings = 0;
 
   /** How many keys there are something for. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Forgets everything. */
+  /** How often it was cleared. For the providers of this door. */
+  get clearings(): number {
+    return this.#clearings;
+  }
+
+  /**
+   * Forgets everything, what users agreed to included. A `refreshToken` that a provider was given, or the one that took
+   * its place, stays with that provider: the first one may be worthless by now.
+   */
   clear(): void {
     this.#entries.clear();
+    this.#clearings += 1;
   }
 
   /** What is kept under a key; an empty entry, if there is none yet. For the providers of this door. */

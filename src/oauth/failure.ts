@@ -34,7 +34,8 @@ export function toTokenError(
   }
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
     // The words of the package are fixed ones; those of the answer are in its cause.
-    const message = `found an answer that can't be used: ${cut(strikeSecrets(error.message, secrets), 200)}`;
+    const status = error.cause instanceof Response ? ` (HTTP ${error.cause.status})` : "";
+    const message = `found an answer that can't be used${status}: ${cut(strikeSecrets(error.message, secrets), 200)}`;
     return new TokenRequestError(url, { reason, message });
   }
   return error;
@@ -52,10 +53,11 @@ function refusal(
   const { description, status, secrets } = given;
   const code = cut(strikeSecrets(given.code, secrets), 100);
   const told = description === undefined ? "" : `: ${cut(strikeSecrets(description, secrets), 300)}`;
+  const at = status === undefined ? "" : `HTTP ${status} with `;
   const isDenied = code === "access_denied";
   return new TokenRequestError(url, {
     reason: code === "expired_token" ? "expired" : isDenied ? "declined" : "refused",
-    message: `found the OAuth error ${code}${told}`,
+    message: `found ${at}the OAuth error ${code}${told}`,
     status,
     oauthError: code,
   });

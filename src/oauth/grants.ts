@@ -4,7 +4,8 @@ import { sleep } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { toTokenError } from "./failure.ts";
 import type { AuthorizationCodeOptions, DeviceCodeOptions, OAuthOptions } from "./options.ts";
-import { requireSecure, type TokenFetch } from "./transport.ts";
+import { requireSecure } from "./secure-url.ts";
+import type { TokenFetch } from "./transport.ts";
 
 /** What one request for a token is made with. */
 export interface Grant {

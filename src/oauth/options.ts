@@ -1,18 +1,26 @@
 import type { Clock } from "../util/clock.ts";
+import { redactUrl } from "../util/redact.ts";
 import type { FetchLike } from "../wire/http.ts";
 import type { TokenCache } from "./cache.ts";
+import { isSecureUrl, wantedSecureUrl } from "./secure-url.ts";
+
+/** Endpoints that were given beside `tokenUrl`. */
+export interface GivenEndpoints {
+  readonly authorizationUrl?: string | undefined;
+  readonly deviceAuthorizationUrl?: string | undefined;
+}
 
 /** What every way to a token takes. */
 export interface OAuthOptions {
-  /** Identifier of the authorization server, whose metadata is read. */
+  /** Identifier of the authorization server, whose metadata is read: https, or http on loopback. */
   readonly issuer?: string;
   /** Which metadata is read from `issuer`. @default that of RFC 8414, and where there is none that of OpenID Connect */
   readonly discovery?: "oauth2" | "oidc";
-  /** Token endpoint; with it no metadata is read. */
+  /** Token endpoint, https or http on loopback; with it no metadata is read. */
   readonly tokenUrl?: string;
   /**
    * Origins at which the URLs that a card names may be used, where neither `issuer` nor `tokenUrl` is given. A card is
-   * the agent's own word: without this it can't say where a secret goes. @default none
+   * the agent's own word: without this it can't say where a secret goes. https, or http on loopback. @default none
    */
   readonly trustCardUrlsAt?: readonly string[];
   /** Identifier of this client. */
@@ -32,7 +40,7 @@ export interface OAuthOptions {
   readonly resource?: string;
   /** How long before its end a token is no longer used, in milliseconds. @default 30 000, half of its life at most */
   readonly skewMs?: number;
-  /** Budget of one request to the server, in milliseconds. @default 30 000 */
+  /** Budget of one request to the server, and of `onRefreshed`, in milliseconds. @default 30 000 */
   readonly timeoutMs?: number;
   /** Where tokens are kept; one that several providers share. @default one of its own */
   readonly cache?: TokenCache;
@@ -52,9 +60,16 @@ export interface RefreshedToken {
 
 /** What is taken by the ways to a token that can end in a refresh token. */
 export interface RefreshableOptions extends OAuthOptions {
-  /** A refresh token that is known from before; it is tried first. */
+  /**
+   * A refresh token that is known from before; it is tried first. It is used once, whatever scopes are asked for, if the
+   * server gives another one in its place, and belongs to the first server that takes it.
+   */
   readonly refreshToken?: string;
-  /** Told of each new refresh token, to be kept; the call waits for it, and fails where it fails. */
+  /**
+   * Told of each new refresh token, to be kept. The call waits for it, no longer than `timeoutMs`, and fails with a
+   * `TokenRequestError` of the reason `declined` where it fails or is not done by then; the token counts all the same,
+   * and the next call goes on with it.
+   */
   readonly onRefreshed?: (token: RefreshedToken) => void | Promise<void>;
 }
 
@@ -102,19 +117,23 @@ export interface RefreshOptions extends RefreshableOptions {
  *
  * @throws TypeError naming the option.
  */
-export function checkOAuthOptions(maker: string, options: OAuthOptions): void {
+export function checkOAuthOptions(maker: string, options: OAuthOptions & GivenEndpoints): void {
   const { issuer, tokenUrl, trustCardUrlsAt, clientId, clientSecret } = options;
   if (typeof clientId !== "string" || clientId === "")
     throw new TypeError(`${maker}.clientId: wanted a text`);
   if (issuer === undefined && tokenUrl === undefined && !trustCardUrlsAt?.length) {
     throw new TypeError(`${maker}: wanted issuer, tokenUrl, or trustCardUrlsAt`);
   }
-  for (const [name, url] of Object.entries({ issuer, tokenUrl })) {
-    if (url !== undefined && !URL.canParse(url))
-      throw new TypeError(`${maker}.${name}: wanted an absolute URL`);
+  const { authorizationUrl, deviceAuthorizationUrl } = options;
+  for (const [name, url] of Object.entries({ issuer, tokenUrl, authorizationUrl, deviceAuthorizationUrl })) {
+    if (url === undefined) continue;
+    if (!URL.canParse(url)) throw new TypeError(`${maker}.${name}: wanted an absolute URL`);
+    if (isSecureUrl(url)) continue;
+    const shown = new URL(url).username === "" ? redactUrl(url) : `${redactUrl(url)} with a user name`;
+    throw new TypeError(`${maker}.${name}: found ${shown}, ${wantedSecureUrl}`);
   }
   for (const origin of trustCardUrlsAt ?? []) {
-    if (URL.canParse(origin) && new URL(origin).origin === origin) continue;
+    if (URL.canParse(origin) && new URL(origin).origin === origin && isSecureUrl(origin)) continue;
     throw new TypeError(`${maker}.trustCardUrlsAt: wanted origins like "https://login.example.com"`);
   }
   const isSecret = ["string", "function", "undefined"].includes(typeof clientSecret) && clientSecret !== "";

@@ -8,7 +8,7 @@ import {
   type OAuthOptions,
   type RefreshOptions,
 } from "./options.ts";
-import { createTokenProvider } from "./token-provider.ts";
+import { createTokenProvider, takesBearer } from "./token-provider.ts";
 
 /**
  * Tokens by client credentials (RFC 6749, 4.4; spec 4.5.9): for a program that acts on its own behalf.
@@ -70,7 +70,7 @@ export function openIdConnect(
   const provider = oauthAuthorizationCode({ ...options, discovery: "oidc", scopes: withOpenId });
   const serves: SchemeProvider["serves"] = (scheme) => scheme.openIdConnectSecurityScheme !== undefined;
   const provide = (...given: Parameters<SchemeProvider>) => provider(...given);
-  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", serves }));
+  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", serves, fits: takesBearer }));
 }
 
 /**
@@ -95,8 +95,8 @@ export function oauthDeviceCode(options: DeviceCodeOptions): SchemeProvider {
 }
 
 /**
- * Tokens by a refresh token that was had before (RFC 6749, 6). Each new one takes the place of the last in memory, and
- * `onRefreshed` is told of it.
+ * Tokens by a refresh token that was had before (RFC 6749, 6). Each new one takes the place of the last in memory, for
+ * all scopes, and `onRefreshed` is told of it. None is used twice, so one refresh token wants one provider.
  *
  * The provider throws `TokenRequestError` where no token can be had.
  *
@@ -112,7 +112,8 @@ export function oauthRefresh(options: RefreshOptions): SchemeProvider {
     flow: "authorizationCode",
     options,
     isShared: false,
-    obtain: async ({ server }) => {
+    obtain: async ({ server }, refusal) => {
+      if (refusal) throw refusal;
       const message = "found a refresh token that counts no more, wanted another one";
       const url = server.token_endpoint ?? server.issuer;
       throw new TokenRequestError(url, { reason: "refused", message, oauthError: "invalid_grant" });

@@ -2,22 +2,19 @@ import * as oauth from "oauth4webapi";
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext } from "../model/credentials.ts";
 import type { OAuthFlow } from "../model/security.ts";
-import { judgeAddress } from "../util/address.ts";
+import { judgeAddress, originOfUrl } from "../util/address.ts";
 import { own } from "../util/freeze.ts";
 import { toTokenError } from "./failure.ts";
-import type { OAuthOptions } from "./options.ts";
-import { requireSecure, type TokenFetch } from "./transport.ts";
-
-/** Endpoints that were given beside `tokenUrl`. */
-export interface GivenEndpoints {
-  readonly authorizationUrl?: string | undefined;
-  readonly deviceAuthorizationUrl?: string | undefined;
-}
+import type { GivenEndpoints, OAuthOptions } from "./options.ts";
+import { requireSecure } from "./secure-url.ts";
+import type { TokenFetch } from "./transport.ts";
 
 /** An authorization server, before anybody asked it anything. */
 export interface ServerChoice {
   /** Names it in the keys of tokens. */
   readonly key: string;
+  /** The URL that it is known by: its token endpoint, or its issuer. */
+  readonly url: string;
   /** Its metadata, given or read. */
   readonly load: (send: TokenFetch) => Promise<oauth.AuthorizationServer>;
 }
@@ -28,7 +25,7 @@ const oidcPath = "/.well-known/openid-configuration";
  * Which server a token comes from. The caller's options decide; only where they name none, and only at an origin that
  * they allow, do the URLs of the card count.
  *
- * @throws TokenRequestError for URLs of a card at an origin that the caller did not allow.
+ * @throws TokenRequestError for URLs of a card at an origin that the caller did not allow, or that are not https.
  */
 export function chooseServer(
   options: OAuthOptions & GivenEndpoints,
@@ -42,7 +39,7 @@ export function chooseServer(
   const named = own(flows, flow);
   const oidcUrl = scheme?.scheme.openIdConnectSecurityScheme?.openIdConnectUrl;
   const urls = named ? urlsOf(named) : oidcUrl === undefined ? [] : [oidcUrl];
-  const stray = urls.find((url) => !URL.canParse(url) || !trustCardUrlsAt.includes(new URL(url).origin));
+  const stray = urls.find((url) => !trustCardUrlsAt.includes(originOfUrl(url) ?? ""));
   if (stray !== undefined) {
     const message = `found on the agent card, wanted a URL at ${trustCardUrlsAt.join(" or ")}`;
     throw new TokenRequestError(stray, { reason: "origin", message });
@@ -62,21 +59,24 @@ function given(
   issuer: string | undefined,
 ): ServerChoice {
   const server = {
-    issuer: issuer ?? new URL(tokenUrl).origin,
+    issuer: issuer ?? originOfUrl(tokenUrl) ?? tokenUrl,
     token_endpoint: tokenUrl,
     ...(authorizationUrl === undefined ? {} : { authorization_endpoint: authorizationUrl }),
     ...(deviceAuthorizationUrl === undefined
       ? {}
       : { device_authorization_endpoint: deviceAuthorizationUrl }),
   };
-  return { key: JSON.stringify(["given", server]), load: async () => secured(server) };
+  // The caller named these URLs, or the origins at which they are: only the way to them counts.
+  for (const url of endpointsOf(server)) requireSecure(url);
+  return { key: JSON.stringify(["given", server]), url: tokenUrl, load: async () => server };
 }
 
 function discovered(issuer: string, discovery: OAuthOptions["discovery"]): ServerChoice {
+  requireSecure(issuer);
   return {
     key: JSON.stringify(["issuer", new URL(issuer).href]),
+    url: issuer,
     async load(send) {
-      requireSecure(issuer);
       const url = new URL(issuer);
       try {
         const ask = (algorithm: "oauth2" | "oidc") =>
@@ -94,12 +94,6 @@ function discovered(issuer: string, discovery: OAuthOptions["discovery"]): Serve
       }
     },
   };
-}
-
-/** The caller named these URLs, or the origins at which they are: only the way to them counts. */
-function secured(server: oauth.AuthorizationServer): oauth.AuthorizationServer {
-  for (const url of endpointsOf(server)) requireSecure(url);
-  return server;
 }
 
 /** The endpoints of a server that are asked, or shown to a user. */

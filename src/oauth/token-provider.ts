@@ -1,12 +1,15 @@
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext, SchemeProvider } from "../model/credentials.ts";
+import type { SecurityScheme } from "../model/security.ts";
 import { withSignal } from "../util/abort.ts";
 import { type Instant, readInstant } from "../util/clock.ts";
 import { type AccessToken, createTokenCache, isFresh, type TokenEntry, tokenKey } from "./cache.ts";
+import { createChains, type RefreshChain } from "./chain.ts";
 import { type Flight, startFlight } from "./flight.ts";
 import { type Grant, type GrantedToken, refresh } from "./grants.ts";
-import type { OAuthOptions, RefreshableOptions } from "./options.ts";
-import { chooseServer, type GivenEndpoints, type ServerChoice } from "./server.ts";
+import type { GivenEndpoints, OAuthOptions, RefreshableOptions } from "./options.ts";
+import { tellRefreshed } from "./refreshed.ts";
+import { chooseServer, type ServerChoice } from "./server.ts";
 import { clockOf, createTokenFetch } from "./transport.ts";
 
 /** One way to a token. */
@@ -18,8 +21,8 @@ export interface TokenWay {
   readonly options: OAuthOptions & Partial<RefreshableOptions> & GivenEndpoints;
   /** Whether its tokens are the client's own, so that every provider of the same client may use them. */
   readonly isShared: boolean;
-  /** Obtains a token from the beginning. */
-  readonly obtain: (grant: Grant) => Promise<GrantedToken>;
+  /** Obtains a token from the beginning; `refusal` is why a refresh token that counts would not do. */
+  readonly obtain: (grant: Grant, refusal: TokenRequestError | undefined) => Promise<GrantedToken>;
 }
 
 let providers = 0;
@@ -29,7 +32,9 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
   const { options, flow } = way;
   const clock = clockOf(options);
   const cache = options.cache ?? createTokenCache();
-  const { skewMs = 30_000, clientId, audience, resource, refreshToken: initial } = options;
+  const { skewMs = 30_000, clientId, audience, resource } = options;
+  const chains = createChains(options.refreshToken);
+  let clearings = cache.clearings;
   providers += 1;
   // Tokens of a user are for the provider that the user agreed to, whoever shares the cache.
   const owner = way.isShared ? "" : `${providers}`;
@@ -39,14 +44,17 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
     const secret = typeof clientSecret === "function" ? await clientSecret() : clientSecret;
     const server = chooseServer(options, flow, context);
     const scopes = scopesOf(options, context);
-    const key = tokenKey({ flow, server: server.key, clientId, scopes, audience, resource, secret, owner });
-    const entry = cache.entry(key);
-    if (!("refreshToken" in entry)) entry.refreshToken = initial;
+    const asked = { flow, server: server.key, clientId, scopes, audience, resource, owner };
+    const entry = cache.entry(tokenKey({ ...asked, secret }));
+    if (clearings !== cache.clearings) chains.forget();
+    clearings = cache.clearings;
+    // What a user agreed to outlives the secret of the client.
+    const agreed = chains.agreed(tokenKey({ ...asked, secret: undefined }));
     const refused = context.refused?.headers?.authorization;
     if (entry.token && refused === `Bearer ${entry.token.value}`) entry.token = undefined;
     const { token } = entry;
     if (token && isFresh(token, clock, skewMs)) return bearerOf(token);
-    entry.flight ??= startToken({ entry, server, secret, scopes });
+    entry.flight ??= startToken({ entry, server, secret, scopes, agreed });
     return bearerOf(await entry.flight.join(context.signal));
   }
 
@@ -61,59 +69,68 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
     return flight;
   }
 
-  async function obtain({ entry, server, secret, scopes }: Asked, signal: AbortSignal): Promise<AccessToken> {
-    const send = createTokenFetch(options, signal);
+  async function obtain(asked: Asked, signal: AbortSignal): Promise<AccessToken> {
+    const { entry, server, secret, scopes, agreed } = asked;
+    const send = createTokenFetch(options, signal, secret);
     const grant: Grant = { server: await server.load(send), options, secret, scopes, send, clock, signal };
-    const { refreshToken } = entry;
-    if (refreshToken !== undefined) {
+    let refusal: TokenRequestError | undefined;
+    const chain = [agreed, chains.given].find((item) => !way.isShared && item.isAlive(server.key));
+    if (chain) {
       // Once it left it may be worthless: what comes for it is kept, though nobody should wait any more.
-      const lasting = { ...grant, send: createTokenFetch(options, endless), signal: endless };
-      entry.renewal ??= renew(entry, lasting, refreshToken);
-      const renewed = await withSignal(entry.renewal, signal);
-      if (renewed) return renewed;
+      const lasting = { ...grant, send: createTokenFetch(options, endless, secret), signal: endless };
+      entry.renewal ??= renew(asked, lasting, chain);
+      try {
+        const renewed = await withSignal(entry.renewal, signal);
+        if (renewed) return renewed;
+      } catch (error) {
+        const isNarrow = error instanceof TokenRequestError && error.oauthError === "invalid_scope";
+        if (!isNarrow || signal.aborted) throw error;
+        refusal = error;
+      }
     }
     const since = readInstant(clock);
-    return keep(entry, await way.obtain(grant), since);
+    const granted = await way.obtain(grant, refusal);
+    if (granted.refreshToken !== undefined) agreed.begin(server.key, granted.refreshToken);
+    return keep(asked, granted, since);
   }
 
-  /** A token by the refresh token, if that still counts. */
-  async function renew(entry: TokenEntry, grant: Grant, refreshToken: string) {
-    const since = readInstant(clock);
+  /** A token by a refresh token, if one still counts. */
+  async function renew(asked: Asked, grant: Grant, chain: RefreshChain) {
+    let since = readInstant(clock);
+    const use = (refreshToken: string) => {
+      since = readInstant(clock);
+      return refresh(grant, refreshToken);
+    };
     try {
-      return await keep(entry, await refresh(grant, refreshToken), since);
-    } catch (error) {
-      const isOver = error instanceof TokenRequestError && error.oauthError === "invalid_grant";
-      if (!isOver) throw error;
-      entry.refreshToken = undefined;
-      return undefined;
+      return await chain.exchange(asked.server.key, use, (granted) => keep(asked, granted, since));
     } finally {
-      entry.renewal = undefined;
+      asked.entry.renewal = undefined;
     }
   }
 
-  async function keep(entry: TokenEntry, granted: GrantedToken, since: Instant): Promise<AccessToken> {
-    const { accessToken, lifetimeMs, refreshToken } = granted;
+  async function keep(asked: Asked, granted: GrantedToken, since: Instant): Promise<AccessToken> {
+    const { accessToken, lifetimeMs } = granted;
     const token = Object.freeze({ value: accessToken, since, lifetimeMs });
-    entry.token = token;
-    if (refreshToken !== undefined && refreshToken !== entry.refreshToken) {
-      entry.refreshToken = refreshToken;
-      const isBounded = Number.isFinite(lifetimeMs);
-      const expiry = isBounded ? { expiresAtMs: since.wallMs + lifetimeMs } : {};
-      await options.onRefreshed?.({ refreshToken, ...expiry });
-    }
+    asked.entry.token = token;
+    await tellRefreshed(asked.server.url, options, granted, since.wallMs);
     return token;
   }
 
   return Object.freeze(
     Object.assign((context: CredentialContext) => provide(context), {
       label: way.label,
-      serves: ({
-        oauth2SecurityScheme,
-        openIdConnectSecurityScheme,
-      }: Parameters<SchemeProvider["serves"]>[0]) =>
+      serves: ({ oauth2SecurityScheme, openIdConnectSecurityScheme }: SecurityScheme) =>
         Boolean(oauth2SecurityScheme ?? openIdConnectSecurityScheme),
+      fits: takesBearer,
     }),
   );
+}
+
+/** Whether a scheme takes a bearer token; a card may well say no more of it than that. */
+export function takesBearer(scheme: SecurityScheme): boolean {
+  const { oauth2SecurityScheme, openIdConnectSecurityScheme, httpAuthSecurityScheme } = scheme;
+  const isBearer = httpAuthSecurityScheme?.scheme.toLowerCase() === "bearer";
+  return isBearer || Boolean(oauth2SecurityScheme ?? openIdConnectSecurityScheme);
 }
 
 /** One request for a token, for all who wait. */
@@ -122,6 +139,8 @@ interface Asked {
   readonly server: ServerChoice;
   readonly secret: string | undefined;
   readonly scopes: readonly string[];
+  /** The refresh tokens of what a user agreed to for the same. */
+  readonly agreed: RefreshChain;
 }
 
 /** The signal of what nobody may end; its own budgets do. */

@@ -1,13 +1,15 @@
 import { TokenRequestError } from "../errors/credentials.ts";
-import { LimitExceededError, RedirectRefusedError } from "../errors/transport.ts";
 import { createScope } from "../util/abort.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import { discardBody, readBytes } from "../wire/body.ts";
-import { createHttp, type FetchLike, type HttpResponse } from "../wire/http.ts";
+import { secretsIn } from "../util/strike.ts";
+import { readBeginning, readBytes } from "../wire/body.ts";
+import { createHttp, type FetchLike } from "../wire/http.ts";
 import type { OAuthOptions } from "./options.ts";
+import { requireSecure } from "./secure-url.ts";
+import { failureOf, maxAnswerBytes, noAnswer, unavailable } from "./unreachable.ts";
 
-/** Largest answer of an authorization server, in bytes. */
-const maxAnswerBytes = 256 * 1024;
+/** How much is read of the answer of a server that can't answer now, in bytes, and how long its silence may be. */
+const beginning = Object.freeze({ maxBytes: 16 * 1024, idleMs: 1_000 });
 
 /** The platform's fetch, looked up at each call. */
 const platformFetch: FetchLike = (url, init) => globalThis.fetch(url, init);
@@ -28,81 +30,68 @@ export function clockOf({ clock }: OAuthOptions): Clock {
   return clock ?? systemClock;
 }
 
-/** Makes the way to authorization servers. What it throws is a `TokenRequestError`, or the reason of the signal. */
-export function createTokenFetch(options: OAuthOptions, signal: AbortSignal): TokenFetch {
+/**
+ * Makes the way to authorization servers. What it throws is a `TokenRequestError`, or the reason of the signal.
+ *
+ * @param secret - the secret of the client, which no error repeats.
+ */
+export function createTokenFetch(
+  options: OAuthOptions,
+  signal: AbortSignal,
+  secret: string | undefined,
+): TokenFetch {
   const clock = clockOf(options);
   const { timeoutMs = 30_000 } = options;
   const http = createHttp({ fetch: options.fetch ?? platformFetch, clock });
 
-  return async function send(url, { method, headers, body }) {
+  return async function send(url, { method, headers: given, body: content }) {
     requireSecure(url);
+    const headers = Object.fromEntries(new Headers(given));
+    const body = content === undefined || content === null ? undefined : String(content);
+    const secrets = [...secretsOf(headers, body), ...(secret === undefined ? [] : [secret])];
     const scope = createScope(clock, [signal]);
-    const message = `found no answer within ${timeoutMs} ms, wanted one`;
+    const message = `found ${noAnswer(timeoutMs)}, wanted one`;
     scope.deadline(timeoutMs, () => new TokenRequestError(url, { reason: "unreachable", message }));
     try {
       const response = await http({
         url,
         method: method === "POST" ? "POST" : "GET",
-        headers: Object.fromEntries(new Headers(headers)),
-        ...(body === undefined || body === null ? {} : { body: String(body) }),
+        headers,
+        ...(body === undefined ? {} : { body }),
         cache: "no-store",
         signal: scope.signal,
         firstByteMs: timeoutMs,
       });
-      if (response.status >= 500 || response.status === 429) throw unavailable(response);
-      const bytes = await readBytes(response, {
+      const reading = {
         clock,
         signal: scope.signal,
         idleMs: timeoutMs,
         maxBytes: maxAnswerBytes,
         limit: "token answer",
+      };
+      if (response.status >= 500 || response.status === 429) {
+        // Its status is worth more than its words, which are not waited for long.
+        const words = readBeginning(response, { ...reading, ...beginning });
+        throw unavailable(response, await words.catch(() => ""), secrets);
+      }
+      const bytes = await readBytes(response, reading);
+      const isEmpty = [204, 205, 304].includes(response.status);
+      return new Response(isEmpty ? null : (bytes as BodyInit), {
+        status: response.status,
+        headers: response.headers,
       });
-      const content = [204, 205, 304].includes(response.status) ? null : (bytes as BodyInit);
-      return new Response(content, { status: response.status, headers: response.headers });
     } catch (error) {
       if (error instanceof TokenRequestError || signal.aborted) throw error;
-      throw failureOf(url, error);
+      throw failureOf(url, error, secrets);
     } finally {
       scope.release();
     }
   };
 }
 
-function unavailable(response: HttpResponse): TokenRequestError {
-  const { url, status, retryAfterMs } = response;
-  discardBody(response);
-  const message = `found HTTP ${status}, wanted an answer`;
-  return new TokenRequestError(url, { reason: "unreachable", message, status, retryAfterMs });
+/** What a request carries that nobody else should see. */
+function secretsOf(headers: Readonly<Record<string, string>>, body: string | undefined): readonly string[] {
+  const form = new URLSearchParams(body);
+  return [...secretsIn(headers), ...secretFields.flatMap((name) => form.getAll(name))];
 }
-
-function failureOf(url: string, error: unknown): TokenRequestError {
-  if (error instanceof RedirectRefusedError) {
-    // Where to is not told: the answer may repeat the secret that it was sent.
-    const message = "found a redirect, wanted an answer from the server itself";
-    return new TokenRequestError(url, { reason: "redirected", message, status: error.status });
-  }
-  if (error instanceof LimitExceededError) {
-    const message = `found an answer of more than ${maxAnswerBytes} bytes`;
-    return new TokenRequestError(url, { reason: "too-large", message });
-  }
-  const message = "found no answer, wanted one";
-  return new TokenRequestError(url, { reason: "unreachable", message, cause: error });
-}
-
-/**
- * Refuses a URL that a secret must not go to: anything but https, unless it is loopback.
- *
- * @throws TokenRequestError of the reason `insecure-url`.
- */
-export function requireSecure(url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isSecure = parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLoopback(parsed));
-  if (isSecure && !parsed.username && !parsed.password) return;
-  const message = "found a URL that is not https, or has a user name, wanted https (or http on loopback)";
-  throw new TokenRequestError(url, { reason: "insecure-url", message });
-}
-
-/** Whether a URL names this machine, by its literal address or as `localhost`. */
-function isLoopback({ hostname }: URL): boolean {
-  return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
-}
+const secretFields = ["client_secret", "refresh_token", "code", "code_verifier", "device_code"];

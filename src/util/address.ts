@@ -50,6 +50,29 @@ export function judgeAddress(url: URL): AddressKind {
   return host.includes(".") ? "public" : "private";
 }
 
+/**
+ * Whether what goes to a URL stays on this machine, so that plain http gives nothing away: `127.0.0.0/8`, `::1`, the
+ * first of these inside IPv6, `localhost` and what ends in it. Narrower than {@link judgeAddress}: an address that leads
+ * to one of these over a gateway, or stands for "any", is no reason for trust.
+ */
+export function isLoopback(url: URL): boolean {
+  if (judgeAddress(url) !== "loopback") return false;
+  const host = url.hostname.toLowerCase();
+  if (host.startsWith("[")) return /^\[::(?:1|ffff:7f[\da-f]{2}:[\da-f]{1,4})\]$/.test(host);
+  const four = readIPv4(host);
+  return four === undefined || four >= 2 ** 24;
+}
+
+/**
+ * The origin of a URL, `"https://agent.example.com"`; `undefined` where it has none of its own. A `blob:` URL repeats the
+ * origin of whoever made it, and leads to no server.
+ */
+export function originOfUrl(url: string | URL): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin, protocol, host } = new URL(url);
+  return host !== "" && origin === `${protocol}//${host}` ? origin : undefined;
+}
+
 /** Whether a text is a host exactly as a URL has it: lower case, IDN in its ASCII form, IPv6 in brackets, no port. */
 export function isHost(host: unknown): host is string {
   return (

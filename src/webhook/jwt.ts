@@ -9,7 +9,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from "jose";
-import { judgeAddress } from "../util/address.ts";
+import { isLoopback } from "../util/address.ts";
 import { type Clock, dateOf } from "../util/clock.ts";
 import { isRecord } from "../util/freeze.ts";
 import { fingerprintOf } from "../util/secret.ts";
@@ -117,8 +117,7 @@ function keyOf({ jwks, fetch }: JwtVerification): JWTVerifyGetKey {
   if (typeof jwks === "string" || jwks instanceof URL) {
     const text = String(jwks);
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    const isSafe =
-      url?.protocol === "https:" || (url?.protocol === "http:" && judgeAddress(url) === "loopback");
+    const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
     if (!url || !isSafe) throw new TypeError("verify.jwks: wanted an https URL, a key set or a key");
     return createRemoteJWKSet(url, fetch ? { [customFetch]: fetch } : {});
   }

@@ -179,6 +179,8 @@ test.each([
   [cardUrl, "http://agent.example/rpc", false],
   [cardUrl, "https://evil.example/rpc", false],
   [cardUrl, "agent.example:443", false],
+  [cardUrl, "blob:https://agent.example/rpc", false],
+  [cardUrl, "filesystem:https://agent.example/rpc", false],
   [undefined, "https://agent.example/rpc", false],
 ])("a card at %s and an interface at %s share an origin: %s", (from, to, isSame) => {
   expect(isSameOrigin(from, to)).toBe(isSame);

@@ -184,6 +184,12 @@ describe("key sets", () => {
     answer(json({ keys: [] }));
     expect([await second, web.asked.length]).toEqual([{ ok: true, keys: [] }, 1]);
   });
+  test.each(["blob", "filesystem"])("are none where a %s repeats an allowed origin", async (scheme) => {
+    const web = createWeb({});
+    const value = signer.signed(card, { jku: `${scheme}:${url}` });
+    const verdict = await verifyCardSignatures(value as never, { jkuOrigins, fetch: web.fetch });
+    expect([verdict.signatures[0]?.problem, web.asked]).toEqual(["jku-refused", []]);
+  });
   test("tell no secret of their URL", async () => {
     const secretUrl = `${url}?api_key=s3cr3t-v4lue`;
     const value = { ...card, signatures: [signer.sign(sortedJson(card), { jku: secretUrl })] };

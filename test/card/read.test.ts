@@ -220,6 +220,7 @@ describe("a redirect", () => {
     ["another scheme", "http://agent.example/card", "http://agent.example/card"],
     ["another port", "https://agent.example:8443/card", "https://agent.example:8443/card"],
     ["no URL", "https://", undefined],
+    ["a blob of the same origin", "blob:https://agent.example/card", "blob:https://agent.example/card"],
   ])("to %s is refused, and nothing is sent there (G1)", async (_what, location, shown) => {
     const web = createWeb({ [url]: status(302, { location }) });
     const read = createReader(web, { authorize: bearer, alwaysAuthorize: true });

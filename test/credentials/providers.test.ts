@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import {
   apiKey,
   basic,
@@ -11,6 +12,7 @@ import {
 } from "a2a-lease";
 import { describe, expect, test } from "vitest";
 import { challengeSchemes } from "../../src/credentials/challenge.ts";
+import { caught } from "../flow/caught.ts";
 
 const schemes: Record<string, SecurityScheme> = {
   key: { apiKeySecurityScheme: { location: "query", name: "k" } },
@@ -149,6 +151,108 @@ describe("credentials by scheme", () => {
     await expect(given(credentials, [{ oauth: [] }])).rejects.toBeInstanceOf(CredentialMissingError);
   });
 
+  test.each<[string, CredentialProvider, string]>([
+    [
+      "key",
+      basic({ username: "u", password: "p4ss" }),
+      'for the scheme "key" found "basic" under "key", wanted apiKey',
+    ],
+    ["key", bearer("t0ken"), 'for the scheme "key" found "bearer" under "key", wanted apiKey'],
+    ["key", mutualTls(), 'for the scheme "key" found "mutual TLS" under "key", wanted apiKey'],
+    [
+      "token",
+      basic({ username: "u", password: "p4ss" }),
+      'for the scheme "token" found "basic" under "token", wanted http "Bearer"',
+    ],
+    ["login", bearer("t0ken"), 'for the scheme "login" found "bearer" under "login", wanted http "basic"'],
+    [
+      "oauth",
+      apiKey("k3y", { in: "header", name: "x-k" }),
+      'for the scheme "oauth" found "API key" under "oauth", wanted oauth2',
+    ],
+    ["tls", bearer("t0ken"), 'for the scheme "tls" found "bearer" under "tls", wanted mutualTLS'],
+  ])(
+    "under the name of the scheme %s that are of another kind are refused",
+    async (name, provider, problem) => {
+      // What could serve it does not go in its place: whoever names a scheme means it.
+      const spare = { mine: apiKey("sp4re"), oauth2: bearer("sp4re") };
+      const credentials = createCredentials({ ...spare, [name]: provider });
+
+      const error = await caught(given(credentials, [{ [name]: [] }]), CredentialMissingError);
+      expect(error.problems).toEqual([problem]);
+      expect(error.message).toMatch(
+        /^https:\/\/agent\.example: found credentials for .+, wanted those for .+; /,
+      );
+      expect(error.message).toContain(problem);
+      expect(inspect(error, { depth: 9 })).not.toMatch(/p4ss|t0ken|k3y|sp4re/);
+    },
+  );
+
+  test("under the name of a kind are not used for another kind, nor for what they can't serve", async () => {
+    const wrong = createCredentials({ http: bearer("t0ken") });
+
+    await expect(given(wrong, [{ login: [] }])).rejects.toMatchObject({
+      problems: ['for the scheme "login" found "bearer" under "http", wanted http "basic"'],
+    });
+    await expect(given(wrong, [{ oauth: [] }])).rejects.toMatchObject({ problems: [] });
+    const other = createCredentials({ http: bearer("t0ken"), mine: basic({ username: "u", password: "p" }) });
+    expect(await given(other, [{ login: [] }])).toMatchObject({ headers: { authorization: "Basic dTpw" } });
+  });
+
+  test("of which several could serve a scheme want a name, and none of them goes", async () => {
+    const two = { first: apiKey("k3y-1"), second: apiKey("k3y-2") };
+
+    await expect(given(createCredentials(two), [{ key: [] }])).rejects.toMatchObject({
+      code: "CREDENTIAL_MISSING",
+      problems: [
+        'for the scheme "key" found "first" and "second", any of which could serve it, wanted one under its name',
+      ],
+    });
+    const named = createCredentials({ ...two, key: apiKey("k3y") });
+    expect(await given(named, [{ key: [] }])).toMatchObject({ query: { k: "k3y" } });
+    const placed = createCredentials({ ...two, first: apiKey("k3y-1", { in: "cookie", name: "x" }) });
+    expect(await given(placed, [{ key: [] }])).toMatchObject({ query: { k: "k3y-2" } });
+  });
+
+  test("that nobody named go for one scheme of an alternative alone", async () => {
+    const credentials = createCredentials({ mine: apiKey("k3y") });
+
+    await expect(given(credentials, [{ key: [], cookie: [] }])).rejects.toMatchObject({
+      problems: [
+        'for the schemes "key" and "cookie" found one that could serve either, wanted each under its name',
+      ],
+    });
+    expect(await given(credentials, [{ key: [], cookie: [] }, { cookie: [] }])).toMatchObject({
+      headers: { cookie: "sid=k3y" },
+    });
+    const ofKind = createCredentials({ apiKey: apiKey("k3y") });
+    expect(await given(ofKind, [{ key: [], cookie: [] }])).toMatchObject({
+      headers: { cookie: "sid=k3y" },
+      query: { k: "k3y" },
+    });
+  });
+
+  test("that do not fit leave another alternative its turn", async () => {
+    const credentials = createCredentials({ key: bearer("wrong"), token: bearer("right") });
+
+    expect(await given(credentials, [{ key: [] }, { token: [] }])).toMatchObject({
+      headers: { authorization: "Bearer right" },
+      requirement: { schemes: [{ name: "token" }] },
+    });
+  });
+
+  test("of the caller's own making are taken at their name", async () => {
+    const credentials = createCredentials({ key: async () => ({ headers: { "x-mine": "m" } }) });
+
+    expect(await given(credentials, [{ key: [] }])).toMatchObject({ headers: { "x-mine": "m" } });
+  });
+
+  test("with a place of the caller's own go there, under the name of the scheme", async () => {
+    const credentials = createCredentials({ key: apiKey("k3y", { in: "header", name: "X-Key" }) });
+
+    expect(await given(credentials, [{ key: [] }])).toMatchObject({ headers: { "x-key": "k3y" } });
+  });
+
   test("that are not there are told: what the card asks for, and what the caller has", async () => {
     const credentials = createCredentials({ mine: basic({ username: "u", password: "p" }) });
 
@@ -177,6 +281,20 @@ describe("credentials by scheme", () => {
       },
     );
     expect(await given(credentials, [], { challenge: "" })).toBeUndefined();
+    const logins = createCredentials({
+      one: basic({ username: "u", password: "p" }),
+      other: basic({ username: "v", password: "q" }),
+      mine: bearer("t0ken"),
+    });
+    expect(await given(logins, [], { challenge: "Basic, Bearer" })).toMatchObject({
+      headers: { authorization: "Bearer t0ken" },
+    });
+    await expect(given(logins, [], { challenge: "Basic" })).rejects.toMatchObject({
+      code: "CREDENTIAL_MISSING",
+      problems: [
+        'for the scheme "basic" found "one" and "other", any of which could serve it, wanted one under its name',
+      ],
+    });
     expect(await given(createCredentials({ mine: bearer("t0ken") }), [], { challenge: "" })).toMatchObject({
       headers: { authorization: "Bearer t0ken" },
     });

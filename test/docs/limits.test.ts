@@ -69,6 +69,8 @@ const fixed: Readonly<Record<string, string>> = {
   "ledger/redis-scripts.ts maxLooks": "members of an index that one look at Redis goes through",
   "ledger/change.ts maxConflicts": "writes against others that change the same push record",
   "oauth/cache.ts maxEntries": "tokens of a cache",
+  "oauth/chain.ts maxAgreements": "agreements of users of a provider",
+  "oauth/chain.ts maxServers": "servers at which a refresh token of yours is tried",
   "oauth/grants.ts maxTokenLength": "characters of a token",
   "webhook/judge.ts maxBroken": "broken rules that an inbox keeps",
   "webhook/judge.ts maxHashes": "artifact notifications by which an inbox knows a repetition",

@@ -2,11 +2,13 @@ import {
   type AgentCard,
   type AuthRequiredContext,
   apiKey,
+  basic,
   bearer,
   type CredentialContext,
   type CredentialsChosenEvent,
   createClient,
   createCredentials,
+  type FetchLike,
 } from "a2a-lease";
 import { oauthClientCredentials } from "a2a-lease/oauth";
 import { createScriptedAgent, createTestCard, createTestClock, step } from "a2a-lease/testing";
@@ -105,6 +107,22 @@ describe("the requirement of a call", () => {
     expect(agent.calls()).toEqual([]);
   });
 
+  test.each([
+    ["of another kind under the scheme's name", { key: basic({ username: "u", password: "p4ss-w0rd" }) }],
+    ["that several could serve", { one: apiKey("k3y-0ne-0123"), two: apiKey("k3y-tw0-0123") }],
+  ])("with credentials %s fails before anything is sent", async (_what, providers) => {
+    const { agent, connect } = setUp(needs({ key: [] }));
+    const client = await connect({ credentials: createCredentials(providers) });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error).toMatchObject({
+      code: "CREDENTIAL_MISSING",
+      problems: [expect.stringMatching(/^for the scheme "key" found .+, wanted /)],
+    });
+    expect(agent.calls()).toEqual([]);
+    expect(JSON.stringify(error) + error.stack).not.toMatch(/p4ss|k3y-/);
+  });
+
   test("is on the error of a refusal", async () => {
     const { connect } = setUp(needs({ oauth: ["read"] }), { bearer: "right" });
     const client = await connect({ credentials: createCredentials({ oauth: bearer("wr0ng-token") }) });
@@ -163,6 +181,14 @@ test("the card's own credentials are chosen by its challenge", async () => {
   expect(agent.cardReads().map(({ status }) => status)).toEqual([401, 200]);
 });
 
+test("a card that asks for what several could serve is read by none of them", async () => {
+  const { agent, connect } = setUp({}, { cardBearer: "t0ken" });
+  const credentials = createCredentials({ one: bearer("0ther"), two: bearer("t0ken") });
+
+  expect(await caught(connect({ credentials }))).toMatchObject({ code: "CREDENTIAL_MISSING" });
+  expect(agent.cardReads().map(({ headers }) => headers.authorization)).toEqual([undefined]);
+});
+
 describe("a task that wants an authorization", () => {
   const plan = [step.working(), step.authRequired("Sign in"), step.working(), step.completed()];
 
@@ -213,4 +239,56 @@ describe("a task that wants an authorization", () => {
 
     expect(await failing).toBe("no");
   });
+});
+
+describe("what the server asks for", () => {
+  const throwing = (error: unknown) => async (context: CredentialContext) => {
+    if (context.challenge !== undefined) throw error;
+    return undefined;
+  };
+
+  test.each([
+    ["an error", new Error("the vault is shut"), "threw the vault is shut, wanted accepted credentials"],
+    ["an error without a word", new Error(" "), "threw an error without a word, wanted accepted credentials"],
+    ["a text", "no", "threw something that is no error, wanted accepted credentials"],
+  ])("is no end in the air where it said nothing and the function throws %s", async (_what, thrown, told) => {
+    const { connect, silent } = withSilentRefusals();
+    const client = await connect({ fetch: silent, credentials: throwing(thrown) });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error.message).toMatch(new RegExp(`${told}$`));
+    expect(error).toMatchObject({ challenge: undefined });
+  });
+
+  test.each([
+    ["nothing", async () => undefined],
+    ["the same", { bearer: "wr0ng-token-01" }],
+  ])("is none where it said nothing and the function gives %s", async (_what, credentials) => {
+    const { connect, silent } = withSilentRefusals();
+    const client = await connect({ fetch: silent, credentials });
+    const error = await caught<Error>(client.sendMessage("x"));
+
+    expect(error).toMatchObject({ code: "AUTHENTICATION" });
+    expect(error.message).toMatch(/wanted accepted credentials$/);
+    expect(error).toMatchObject({ challenge: undefined });
+  });
+
+  /** An agent whose refusals have an empty challenge. */
+  function withSilentRefusals() {
+    const { agent, connect } = setUp({}, { bearer: "right" });
+    const silent: FetchLike = async (url, init) => {
+      const response = await agent.fetch(url, init);
+      if (response.status !== 401) return response;
+      return new Response("", { status: 401, headers: { "www-authenticate": "" } });
+    };
+    return { connect, silent };
+  }
+});
+
+test("without credentials a call goes out without any, whatever the card asks for", async () => {
+  const { agent, connect } = setUp(needs({ oauth: [] }, { key: [] }), { bearer: "right" });
+  const client = await connect({});
+
+  expect(await caught(client.sendMessage("x"))).toMatchObject({ code: "AUTHENTICATION" });
+  expect(agent.calls().map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });

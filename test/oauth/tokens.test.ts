@@ -1,6 +1,12 @@
 import { inspect } from "node:util";
 import { A2ALeaseError } from "a2a-lease";
-import { createTokenCache, oauthClientCredentials, oauthRefresh } from "a2a-lease/oauth";
+import {
+  createTokenCache,
+  oauthAuthorizationCode,
+  oauthClientCredentials,
+  oauthDeviceCode,
+  oauthRefresh,
+} from "a2a-lease/oauth";
 import { createTestClock } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
@@ -237,16 +243,54 @@ describe("a server that gives no token", () => {
 });
 
 describe("a URL that a secret must not go to", () => {
-  test.each([
-    ["http://login.example/token", "insecure-url"],
-    ["ftp://login.example/token", "insecure-url"],
-    ["https://user:pass@login.example/token", "insecure-url"],
-    ["http://127.0.0.1.evil.example/token", "insecure-url"],
-    ["http://localhost.evil.example/token", "insecure-url"],
-  ])("is refused before any request: %s", async (tokenUrl, reason) => {
-    const { server, provider } = setUp({ tokenUrl });
+  const insecure = [
+    "http://login.example/token",
+    "ftp://login.example/token",
+    "https://user:p4ss-w0rd@login.example/token",
+    "http://127.0.0.1.evil.example/token",
+    "http://localhost.evil.example/token",
+    "http://0.0.0.0/token",
+    "blob:https://login.example/token",
+  ];
+  test.each(insecure)("is refused where it is given as an option: %s", (url) => {
+    for (const name of ["tokenUrl", "issuer"]) {
+      const make = () => oauthClientCredentials({ clientId: "me", [name]: url });
+      expect(make).toThrow(TypeError);
+      expect(make).toThrow(new RegExp(`^oauthClientCredentials\\.${name}: found .+, wanted https`));
+      expect(make).not.toThrow("p4ss-w0rd");
+    }
+    const given = { tokenUrl: "https://login.example/token", clientId: "me" };
+    const redirectUri = "https://app.example/back";
+    const authorize = async () => redirectUri;
+    expect(() => oauthAuthorizationCode({ ...given, redirectUri, authorize, authorizationUrl: url })).toThrow(
+      /^oauthAuthorizationCode\.authorizationUrl: found/,
+    );
+    expect(() => oauthDeviceCode({ ...given, onUserCode() {}, deviceAuthorizationUrl: url })).toThrow(
+      /^oauthDeviceCode\.deviceAuthorizationUrl: found/,
+    );
+  });
 
-    expect(await caught(provider(contextOf()))).toMatchObject({ code: "TOKEN_REQUEST", reason });
+  test("may be http on loopback, and no origin of a card may be http elsewhere", () => {
+    for (const url of ["http://127.0.0.1:3000", "http://[::1]", "http://localhost", "http://a.localhost"]) {
+      for (const given of [{ issuer: url }, { tokenUrl: `${url}/t` }, { trustCardUrlsAt: [url] }]) {
+        expect(() => oauthClientCredentials({ ...given, clientId: "me" })).not.toThrow();
+      }
+    }
+    const trustCardUrlsAt = ["http://login.example"];
+    expect(() => oauthClientCredentials({ trustCardUrlsAt, clientId: "me" })).toThrow("trustCardUrlsAt");
+  });
+
+  test.each(insecure)("is refused before any request where a card names it: %s", async (tokenUrl) => {
+    const { server, options } = setUp();
+    const { issuer: _none, ...rest } = options;
+    const provider = oauthClientCredentials({ ...rest, trustCardUrlsAt: [server.url] });
+    const scheme = { oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl } } } };
+    const error = await caught(provider(contextOf({}, scheme)));
+
+    expect(error).toMatchObject({
+      code: "TOKEN_REQUEST",
+      reason: expect.stringMatching(/^(?:origin|insecure-url)$/),
+    });
     expect(server.requests).toEqual([]);
   });
 

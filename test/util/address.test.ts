@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeAddress } from "../../src/util/address.ts";
+import { isLoopback, judgeAddress, originOfUrl } from "../../src/util/address.ts";
 
 const judge = (host: string) => judgeAddress(new URL(`https://${host}/hook`));
 
@@ -85,4 +85,57 @@ describe("an address is judged by its text", () => {
   ])("%s may be on the open internet", (host) => {
     expect(judge(host)).toBe("public");
   });
+});
+
+describe("plain http gives nothing away", () => {
+  test.each([
+    "127.0.0.1",
+    "127.1.2.3",
+    "127.1",
+    "0x7f.1",
+    "2130706433",
+    "127.0.0.1.",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::ffff:127.0.0.1]",
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "foo.localhost",
+    "0.localhost",
+  ])("on this machine, spelt %s", (host) => {
+    expect(isLoopback(new URL(`http://${host}/`))).toBe(true);
+  });
+
+  test.each([
+    "127.0.0.1.evil.com",
+    "localhost.evil.com",
+    "notlocalhost",
+    "evil-localhost.com",
+    "128.0.0.1",
+    "10.0.0.1",
+    "0.0.0.0",
+    "[::]",
+    "[::2]",
+    "[::ffff:10.0.0.1]",
+    "[64:ff9b::127.0.0.1]",
+    "[2002:7f00:1::]",
+    "[fe80::1]",
+  ])("and on no other way, %s", (host) => {
+    expect(isLoopback(new URL(`http://${host}/`))).toBe(false);
+  });
+});
+
+test.each([
+  ["https://agent.example:443/x?y#z", "https://agent.example"],
+  ["http://[::1]:8080/", "http://[::1]:8080"],
+  ["wss://agent.example/x", "wss://agent.example"],
+  ["blob:https://agent.example/0b3e", undefined],
+  ["blob:http://127.0.0.1:3000/0b3e", undefined],
+  ["filesystem:https://agent.example/temporary/x", undefined],
+  ["data:text/plain,x", undefined],
+  ["file:///etc/passwd", undefined],
+  ["no url", undefined],
+])("the origin of %s is %s", (url, origin) => {
+  expect(originOfUrl(url)).toBe(origin);
 });
