@@ -109,9 +109,9 @@ export function takeExtended(
   pin: CardPin,
   { extended, verdict, refusal }: ExtendedReading,
 ): PinnedExtendedCard {
-  if (refusal) throw refusal;
   const isUnsigned = pin.signer !== undefined && verdict && !thumbprintsOf(verdict).includes(pin.signer);
   if (isUnsigned) throw signerFailure(pin.interface.url, verdict, pin.signer);
+  if (refusal) throw refusal;
   return extended;
 }
 
