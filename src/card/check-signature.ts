@@ -146,7 +146,11 @@ function mismatch(forms: CardForms, isDiagnosed: boolean): Tried {
   return { result: "invalid", problem: "mismatch", message, forms: compared };
 }
 
-async function checkForm(form: CardForm, key: VerificationKey, { header, question }: Trial): Promise<JwsCheck> {
+async function checkForm(
+  form: CardForm,
+  key: VerificationKey,
+  { header, question }: Trial,
+): Promise<JwsCheck> {
   question.signal.throwIfAborted();
   const payload = await form.payload(header.isEncoded);
   return checkJws({ ...header, payload }, key.jwk);
