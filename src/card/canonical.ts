@@ -16,7 +16,10 @@ export interface CanonicalText {
 /** Every profile, the spec's first. */
 const allProfiles: readonly CardSignatureProfile[] = ["spec", "a2a-js", "a2a-python", "as-received"];
 
-/** The forms of one card, by the profiles that are asked for: each is written when it is first wanted, and once. */
+/**
+ * The forms of one card, by the profiles that are asked for, the spec's first and each text once; all of them by default.
+ * Each is written when it is first wanted, and once.
+ */
 export function canonicalWriter(
   json: JsonObject,
 ): (profiles?: readonly CardSignatureProfile[]) => readonly CanonicalText[] {
@@ -47,11 +50,6 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Every known form of a card, the spec's first, each text once. */
-export function canonicalTexts(json: JsonObject): readonly CanonicalText[] {
-  return canonicalWriter(json)();
 }
 
 /**
