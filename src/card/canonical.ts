@@ -13,20 +13,43 @@ export interface CanonicalText {
   readonly text: string;
 }
 
-/** Every known form of a card, the spec's first, each text once. */
-export function canonicalTexts(json: JsonObject): readonly CanonicalText[] {
+/** Every profile, the spec's first. */
+const allProfiles: readonly CardSignatureProfile[] = ["spec", "a2a-js", "a2a-python", "as-received"];
+
+/**
+ * The forms of one card, by the profiles that are asked for, the spec's first and each text once; all of them by default.
+ * Each is written when it is first wanted, and once.
+ */
+export function canonicalWriter(
+  json: JsonObject,
+): (profiles?: readonly CardSignatureProfile[]) => readonly CanonicalText[] {
   const { signatures: _excluded, ...content } = json;
-  const known = withoutEmpty(pickMessage("AgentCard", content)) ?? {};
-  const written: readonly (readonly [CardSignatureProfile, string])[] = [
-    ["spec", canonicalCard(json)],
-    ["a2a-js", canonicalJson(known)],
-    ["a2a-python", canonicalJson(known)],
-    ["a2a-python", asciiJson(known)],
-    ["as-received", canonicalJson(content)],
+  const known = once(() => withoutEmpty(pickMessage("AgentCard", content)) ?? {});
+  const knownText = once(() => canonicalJson(known()));
+  const forms: readonly (readonly [CardSignatureProfile, () => string])[] = [
+    ["spec", once(() => canonicalCard(json))],
+    ["a2a-js", knownText],
+    ["a2a-python", knownText],
+    ["a2a-python", once(() => asciiJson(known()))],
+    ["as-received", once(() => canonicalJson(content))],
   ];
-  const byText = new Map<string, Set<CardSignatureProfile>>();
-  for (const [profile, text] of written) byText.set(text, (byText.get(text) ?? new Set()).add(profile));
-  return [...byText].map(([text, profiles]) => ({ text, profiles: [...profiles] }));
+  return (wanted = allProfiles) => {
+    const byText = new Map<string, Set<CardSignatureProfile>>();
+    for (const [profile, write] of forms) {
+      if (!wanted.includes(profile)) continue;
+      const text = write();
+      byText.set(text, (byText.get(text) ?? new Set()).add(profile));
+    }
+    return [...byText].map(([text, profiles]) => ({ text, profiles: [...profiles] }));
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /**

@@ -19,8 +19,8 @@ export interface JwsParts {
   readonly protected: string;
   /** Signature, base64url, as received. */
   readonly signature: string;
-  /** What was signed. */
-  readonly payload: Uint8Array;
+  /** What was signed; a text is one that is in base64url already. */
+  readonly payload: Uint8Array | string;
   /** Whether the payload is signed as base64url; `false` by RFC 7797. */
   readonly isEncoded: boolean;
   /** Algorithm. */
@@ -34,7 +34,7 @@ export async function checkJws(parts: JwsParts, key: JsonObject): Promise<JwsChe
   const jws = {
     protected: parts.protected,
     signature: parts.signature,
-    payload: isEncoded ? jose.base64url.encode(payload) : payload,
+    payload: isEncoded && typeof payload !== "string" ? jose.base64url.encode(payload) : payload,
   };
   let imported: Awaited<ReturnType<Jose["importJWK"]>>;
   try {
@@ -49,6 +49,11 @@ export async function checkJws(parts: JwsParts, key: JsonObject): Promise<JwsChe
     if (error instanceof jose.errors.JWSSignatureVerificationFailed) return "misfits";
     return error instanceof TypeError ? "unfit-key" : "malformed";
   }
+}
+
+/** Base64url of some bytes, as the payload of a signature. */
+export async function encodePayload(bytes: Uint8Array): Promise<string> {
+  return (await load()).base64url.encode(bytes);
 }
 
 /** RFC 7638 thumbprint of a public key, SHA-256 in base64url. */

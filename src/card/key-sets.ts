@@ -16,11 +16,11 @@ export type KeySetReading =
   | { readonly ok: true; readonly keys: readonly JsonObject[] }
   | { readonly ok: false; readonly problem: KeySetProblem; readonly message: string };
 
-/** How a key set can't be read. */
-export type KeySetProblem = Extract<CardSignatureProblem, `keys-${string}`>;
+/** How a key set can't be read, or that it is one too many. */
+export type KeySetProblem = Extract<CardSignatureProblem, `keys-${string}` | "too-many">;
 
-/** Key sets (RFC 7517) by their URLs, read once for many. */
-export interface KeySets {
+/** Key sets (RFC 7517) by their URLs, for the signatures of one card. */
+export interface CardKeySets {
   /**
    * The key set at a URL, as it was last read; read again when that is too long ago, or when `isEnough` says that what
    * is known won't do, but not more often than the cooldown allows.
@@ -32,6 +32,12 @@ export interface KeySets {
     isEnough: (keys: readonly JsonObject[]) => boolean,
     signal: AbortSignal,
   ): Promise<KeySetReading>;
+}
+
+/** Key sets by their URLs, read once for many. */
+export interface KeySets extends CardKeySets {
+  /** The same for one card, whose signatures name few sets and wait for all of them within one budget. */
+  forCard(): CardKeySets;
 }
 
 /** What key sets are read with. */
@@ -54,6 +60,10 @@ interface Entry {
 
 /** Sets remembered at most; the oldest go first. */
 const maxSets = 100;
+/** Most key sets of one card that are read. */
+const maxCardSets = 4;
+/** Most time that all key sets of one card are waited for, in milliseconds. */
+const maxCardMs = 5_000;
 /** Deepest nesting of a set. */
 const maxDepth = 8;
 
@@ -116,21 +126,52 @@ export function createKeySets(options: KeySetOptions): KeySets {
     });
     const set = parseSet(text);
     const keys = isRecord(set) ? set.keys : undefined;
-    if (!Array.isArray(keys)) return failed("keys-malformed", url, "found no { keys: [...] } in it");
+    const isSet = Array.isArray(keys) && (keys.length === 0 || keys.some(isRecord));
+    if (!isSet) {
+      const found = text.trim() === "" ? "an empty answer" : response.mediaType || "no media type";
+      return failed("keys-malformed", url, `found ${found} without { keys: [...] } in it`);
+    }
     if (keys.length > limits.keySetKeys) {
       return failed("keys-too-many", url, `found ${keys.length} keys, wanted at most ${limits.keySetKeys}`);
     }
     return { ok: true, keys: Object.freeze(keys.filter(isRecord)) };
   }
 
+  const read: KeySets["read"] = async (url, isEnough, signal) => {
+    signal.throwIfAborted();
+    const entry = known.get(url);
+    if (entry && isGood(entry, isEnough)) return entry.reading;
+    const flight = flights.get(url) ?? load(url).finally(() => flights.delete(url));
+    flights.set(url, flight);
+    return withSignal(flight, signal);
+  };
+
   return {
-    async read(url, isEnough, signal) {
-      signal.throwIfAborted();
-      const entry = known.get(url);
-      if (entry && isGood(entry, isEnough)) return entry.reading;
-      const flight = flights.get(url) ?? load(url).finally(() => flights.delete(url));
-      flights.set(url, flight);
-      return withSignal(flight, signal);
+    read,
+    forCard() {
+      const named = new Set<string>();
+      let since: Instant | undefined;
+      return {
+        async read(url, isEnough, signal) {
+          if (!named.has(url) && named.size >= maxCardSets) {
+            const message = `found more than ${maxCardSets} key sets on one card`;
+            return { ok: false, problem: "too-many", message };
+          }
+          named.add(url);
+          since ??= readInstant(clock);
+          const scope = createScope(clock, [signal]);
+          const isOver = new TypeError(`found no whole answer in the ${maxCardMs} ms of a card's key sets`);
+          scope.deadline(Math.max(0, maxCardMs - elapsedMs(clock, since)), () => isOver);
+          try {
+            return await read(url, isEnough, scope.signal);
+          } catch (error) {
+            if (error !== isOver) throw error;
+            return failed("keys-unreachable", url, isOver.message);
+          } finally {
+            scope.release();
+          }
+        },
+      };
     },
   };
 }

@@ -13,7 +13,7 @@ export interface SignatureCheckOptions {
    * no redirect is followed, and so `addressPolicy` has no say: an address inside is read where you name it. @default none
    */
   readonly jkuOrigins?: readonly string[];
-  /** How many different trusted keys must have signed. @default 1 */
+  /** How many different trusted keys must have signed, 16 at most. @default 1 */
   readonly threshold?: number;
   /** Algorithms that are accepted, some of the default ones. @default ES256 to ES512, EdDSA, RS256 to RS512, PS256 to PS512 */
   readonly algorithms?: readonly string[];
@@ -25,7 +25,8 @@ export interface SignatureCheckOptions {
 export interface CardSignatureOptions extends SignatureCheckOptions {
   /**
    * `prefer` verifies what is signed where a key can be had, and refuses a card whose signature is invalid; `require`
-   * refuses every card that is not validly signed by a trusted key; `ignore` looks at no signature. @default "prefer"
+   * refuses every card that is not validly signed by a trusted key, and wants `keys` or `jkuOrigins`; `ignore` looks at
+   * no signature. @default "prefer"
    */
   readonly mode?: "ignore" | "prefer" | "require";
   /**
@@ -37,6 +38,9 @@ export interface CardSignatureOptions extends SignatureCheckOptions {
 
 /** The options with their defaults in. */
 export type ResolvedSignatureOptions = Required<CardSignatureOptions>;
+
+/** Most signatures of one card that are looked at. */
+export const maxSignatures = 16;
 
 const modes: readonly unknown[] = ["ignore", "prefer", "require"];
 const profileNames: readonly unknown[] = ["spec", "a2a-js", "a2a-python", "as-received"];
@@ -57,9 +61,9 @@ export function resolveSignatureOptions(
       `${option}.mode: found ${JSON.stringify(mode)}, wanted "ignore", "prefer" or "require"`,
     );
   }
-  if (!Number.isInteger(threshold) || threshold < 1) {
+  if (!Number.isInteger(threshold) || threshold < 1 || threshold > maxSignatures) {
     throw new TypeError(
-      `${option}.threshold: found ${String(threshold)}, wanted a whole number of at least 1`,
+      `${option}.threshold: found ${String(threshold)}, wanted a whole number of 1 to ${maxSignatures}`,
     );
   }
   if (typeof acceptSignedChanges !== "boolean") {

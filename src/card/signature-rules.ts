@@ -1,6 +1,6 @@
 import type { JsonObject } from "../model/schema.ts";
 import type { CardSignatureProfile } from "../model/signature.ts";
-import type { KeySets } from "./key-sets.ts";
+import type { CardKeySets, KeySets } from "./key-sets.ts";
 import type { VerificationKey } from "./keys.ts";
 
 /** What the signatures of a card are judged by. */
@@ -17,8 +17,8 @@ export interface SignatureRules {
   readonly profiles: readonly CardSignatureProfile[];
 }
 
-/** One judgement of a card's signatures. */
-export interface SignatureQuestion {
+/** One judgement of a card's signatures, as it is asked for. */
+export interface SignatureAsked {
   /** The card as received. */
   readonly json: JsonObject;
   readonly rules: SignatureRules;
@@ -27,4 +27,10 @@ export interface SignatureQuestion {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
   readonly signal: AbortSignal;
+}
+
+/** One judgement of a card's signatures under way. */
+export interface SignatureQuestion extends Omit<SignatureAsked, "keySets"> {
+  /** The same, within the bounds of one card. */
+  readonly keySets: CardKeySets | undefined;
 }

@@ -1,31 +1,33 @@
 import type { CardSignatureVerdict, CardSigner, CheckedSignature } from "../model/signature.ts";
 import { deepFreeze } from "../util/freeze.ts";
-import { type CanonicalText, canonicalTexts } from "./canonical.ts";
-import { checkSignature } from "./check-signature.ts";
+import { checkSignature, trustedFor } from "./check-signature.ts";
+import { createCardForms } from "./forms.ts";
+import { expectKeySet } from "./jku.ts";
 import { readHeader } from "./jws-header.ts";
-import type { SignatureQuestion } from "./signature-rules.ts";
-
-/** Most signatures of one card that are looked at. */
-const maxSignatures = 16;
+import { maxSignatures } from "./signature-options.ts";
+import type { SignatureAsked } from "./signature-rules.ts";
 
 /**
  * Says what the signatures of a card are worth (8.4.3). Each key counts once, and each key id once.
  *
  * @throws the signal's reason, and nothing else.
  */
-export async function judgeSignatures(question: SignatureQuestion): Promise<CardSignatureVerdict> {
-  const { signatures: given = [] } = question.json;
+export async function judgeSignatures(asked: SignatureAsked): Promise<CardSignatureVerdict> {
+  const { json, rules } = asked;
+  const { signatures: given = [] } = json;
   const listed = Array.isArray(given) ? given : given === null ? [] : [given];
   const checked: CheckedSignature[] = [];
   const signers: CardSigner[] = [];
-  let made: readonly CanonicalText[] | undefined;
-  const texts = () => {
-    made ??= canonicalTexts(question.json);
-    return made;
-  };
-  for (const entry of listed.slice(0, maxSignatures)) {
-    const header = readHeader(entry, question.rules.algorithms);
-    const one = "result" in header ? header : await checkSignature(header, texts, question);
+  const forms = createCardForms(json, rules.profiles);
+  const question = { ...asked, keySets: asked.keySets?.forCard() };
+  const headers = listed.slice(0, maxSignatures).map((entry) => readHeader(entry, rules.algorithms));
+  for (const header of headers) {
+    if ("result" in header) continue;
+    const { named, possible } = trustedFor(header, rules.keys);
+    if (named.length === 0 && possible.length === 0) expectKeySet(header, question);
+  }
+  for (const header of headers) {
+    const one = "result" in header ? header : await checkSignature(header, forms, question);
     checked.push(countOnce(one, signers));
   }
   if (listed.length > maxSignatures) {
@@ -75,8 +77,12 @@ export function thumbprintsOf(verdict: CardSignatureVerdict | undefined): readon
   return (verdict?.signers ?? []).map(({ thumbprint }) => thumbprint);
 }
 
-/** Whether asking again may show more: a key set could not be read. */
+/** Whether the keys of some signature could not be read, so that there is no telling who made it. */
+export function hasUnreadKeys(verdict: CardSignatureVerdict | undefined): boolean {
+  return (verdict?.signatures ?? []).some(({ problem }) => problem?.startsWith("keys-") === true);
+}
+
+/** Whether asking again may show more: a key set could not be read, and what could does not do. */
 export function isTransient(verdict: CardSignatureVerdict | undefined): boolean {
-  const { result, signatures = [] } = verdict ?? {};
-  return result === "unverifiable" && signatures.some(({ problem }) => problem === "keys-unreachable");
+  return verdict?.result !== "valid" && hasUnreadKeys(verdict);
 }

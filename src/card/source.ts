@@ -4,7 +4,7 @@ import type { CardValidators } from "./answer.ts";
 import { createFlights, type FlightKind } from "./flight.ts";
 import { type CardHistory, createCardHistory } from "./history.ts";
 import type { CardReader } from "./read.ts";
-import { isTransient } from "./signature.ts";
+import { hasUnreadKeys, isTransient } from "./signature.ts";
 import { type CardSnapshot, snapshotCard, withVerdict } from "./snapshot.ts";
 import { type CardVerifier, signatureFailure } from "./verifier.ts";
 
@@ -88,7 +88,8 @@ export function createCardSource(options: CardSourceOptions): CardSource {
   const join = createFlights(readLive);
 
   // A validator that stands for a card whose keys could not be read says nothing of its signatures.
-  const isDue = () => elapsedMs(clock, readAt) >= options.fullCheckEveryMs || isTransient(current.signature);
+  const isDue = () =>
+    elapsedMs(clock, readAt) >= options.fullCheckEveryMs || hasUnreadKeys(current.signature);
   // Keys expire and are revoked under the same bytes, so what they vouch for is judged anew by each full read of one's own.
   const isSigned = () => current.signature !== undefined && current.signature.result !== "unsigned";
 

@@ -1,39 +1,23 @@
 import type { FlightKind } from "../card/flight.ts";
 import type { CardReading } from "../card/source.ts";
-import { A2ALeaseError } from "../errors/base.ts";
-import { CapabilityMissingError, LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
-import type { JudgeOptions } from "../lease/judge.ts";
-import { judgeExtended } from "../lease/judge-extended.ts";
+import { CapabilityMissingError, RequirementUnmetError } from "../errors/lease.ts";
 import { decideDrift } from "../lease/posture.ts";
 import { judgeReading, type Renewal, renewLease } from "../lease/renew.ts";
 import { unmetRequirements } from "../lease/requirements.ts";
-import type { CardDrift, DriftPhase } from "../model/drift.ts";
+import type { CardDrift } from "../model/drift.ts";
 import { type OperationName, operationFacts } from "../model/operations.ts";
-import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
+import type { CardPin } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import type { Scope } from "../util/abort.ts";
 import { elapsedMs } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { type Call, isCallersAbort } from "./call.ts";
-import { readExtendedShared } from "./extended.ts";
+import { checkExtended } from "./check-extended.ts";
+import { type CheckRequest, judgeOptionsOf, refusedBy, unverifiable } from "./check-request.ts";
 import { effectiveCard } from "./pinned.ts";
 import { pinForPlan } from "./renegotiate.ts";
-import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
+import type { LeaseHolder, Session } from "./session.ts";
 import { followSigner, isSignedByPin } from "./signer.ts";
-
-/** One check of the card, for whom and why. */
-export interface CheckRequest {
-  readonly holder: LeaseHolder;
-  readonly requirements: CardRequirements;
-  readonly phase: DriftPhase;
-  readonly signal: AbortSignal;
-  /** What this call does about a drift. @default what the holder does */
-  readonly policy?: LeasePolicy | undefined;
-  /** The surprise that forces the check; the cause of whatever the check throws. */
-  readonly cause?: unknown;
-  /** Whether the agent took a message already, whose answer asks for the check. @default false */
-  readonly isTaken?: boolean;
-}
 
 type Reading = Extract<CardReading, { kind: "card" }>;
 
@@ -74,53 +58,6 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       throw error;
     }
   }
-}
-
-/** What refused the live card is the cause, where nothing else is. */
-function refusedBy(request: CheckRequest, refusal: unknown): CheckRequest {
-  return refusal === undefined ? request : { ...request, cause: request.cause ?? refusal };
-}
-
-/** There is no telling whether a pin still holds. What led to the check, where something did, is the cause. */
-function unverifiable(
-  { holder, cause, isTaken = false }: CheckRequest,
-  url: string,
-  failure: unknown,
-  isOver = false,
-): LeaseUnverifiableError {
-  return new LeaseUnverifiableError(url, {
-    ...(cause === undefined ? { cause: failure } : { cause, checkFailure: failure }),
-    taskId: holder.task?.id,
-    retryAfterMs: failure instanceof A2ALeaseError ? failure.retryAfterMs : undefined,
-    isOver,
-    isTaken,
-  });
-}
-
-/** Checks the extended card that is pinned, if one is. */
-async function checkExtended(session: Session, request: CheckRequest): Promise<void> {
-  const { holder, requirements, phase, signal, cause } = request;
-  const { pin } = holder;
-  const { extended, ...publicPin } = pin;
-  if (!extended) return;
-  let live: PinnedExtendedCard | undefined;
-  try {
-    const kind = phase.check === "forced" ? "forced" : "ordinary";
-    live = await readExtendedShared(session, pin, kind, signal);
-  } catch (failure) {
-    if (signal.aborted) throw signal.reason;
-    throw unverifiable(request, pin.interface.url, failure);
-  }
-  // These credentials no longer open it: what is public is all there is.
-  if (!live) return holder.replacePin(Object.freeze(publicPin));
-  const judge = judgeOptionsOf(session, phase, request.policy ?? holder.policy);
-  const verdict = judgeExtended({ ...pin, extended }, live, requirements, judge);
-  if (verdict.outcome === "same") return;
-  const taskId = holder.task?.id;
-  session.observer.emit("drift", { ...defined({ taskId }), drift: verdict.drift });
-  const { posture } = request.policy ?? holder.policy;
-  if (decideDrift(posture, verdict.drift, holder.task) === "fail") throw holder.end(verdict.drift, cause);
-  await holder.repin(Object.freeze({ ...pin, extended: live }), verdict.drift);
 }
 
 async function renew(session: Session, request: CheckRequest): Promise<Renewal> {
@@ -188,22 +125,6 @@ function goOnStale(session: Session, request: CheckRequest): Promise<void> | und
   }
   session.isStale = true;
   return undefined;
-}
-
-/** What the session's judgements depend on beside the cards. */
-export function judgeOptionsOf(session: Session, phase: DriftPhase, { compare }: LeasePolicy): JudgeOptions {
-  const { options, source, bindings, clock } = session;
-  return {
-    compare,
-    acceptDigests: options.acceptDigests,
-    bindings: bindings.names,
-    preferredBindings: bindings.preferred,
-    extensions: options.extensions,
-    phase,
-    atMs: clock.now(),
-    addressPolicy: options.addressPolicy,
-    ...(source.url === undefined ? {} : { cardUrl: source.url }),
-  };
 }
 
 /**

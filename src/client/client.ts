@@ -157,8 +157,8 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
    * Reads the extended card (3.1.11). From then on it is the one that this client's requirements are judged by, pinned
    * beside the public card and checked with it. Reading it is no drift.
    *
-   * @throws CapabilityMissingError where the card declares none; CardInvalidError when it is no card;
-   * AuthenticationError; the protocol and transport errors.
+   * @throws CapabilityMissingError where the card declares none; CardInvalidError when it is no card; CardSignatureError when
+   * it is not signed as asked, or not by the pinned signer; AuthenticationError; the protocol and transport errors.
    */
   async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
     await adoptExtended(this.#session, this.#plan, options);

@@ -2,6 +2,8 @@ import { digestsOf } from "../card/digest.ts";
 import { refuseEcho } from "../card/echo.ts";
 import { createFlights } from "../card/flight.ts";
 import { shapeCard } from "../card/parse.ts";
+import { thumbprintsOf } from "../card/signature.ts";
+import { signerFailure, type VerifiedCard } from "../card/verifier.ts";
 import { AuthenticationError } from "../errors/auth.ts";
 import { CapabilityMissingError } from "../errors/lease.ts";
 import { MalformedResponseError, TimeoutError } from "../errors/transport.ts";
@@ -15,7 +17,12 @@ import { holdPin } from "./holder.ts";
 import { publicCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
-type Join = ReturnType<typeof createFlights<PinnedExtendedCard | undefined>>;
+/** An extended card that was read, and what its signatures are worth. */
+export interface ExtendedReading extends VerifiedCard {
+  readonly extended: PinnedExtendedCard;
+}
+
+type Join = ReturnType<typeof createFlights<ExtendedReading | undefined>>;
 
 const flights = new WeakMap<Session, Map<string, Join>>();
 
@@ -23,15 +30,14 @@ const flights = new WeakMap<Session, Map<string, Join>>();
  * Reads the extended card (3.1.11) at the pinned interface; checks of one moment share one read.
  *
  * @returns `undefined` when the agent no longer accepts the credentials (401): there is no extended card for them.
- * @throws CardInvalidError when it is no card; CardSignatureError when its signatures are not what the client asks for;
- * the protocol and transport errors.
+ * @throws CardInvalidError when it is no card; the protocol and transport errors.
  */
 export function readExtendedShared(
   session: Session,
   pin: CardPin,
   kind: "ordinary" | "forced",
   signal: AbortSignal,
-): Promise<PinnedExtendedCard | undefined> {
+): Promise<ExtendedReading | undefined> {
   const known = flights.get(session) ?? new Map<string, Join>();
   flights.set(session, known);
   const key = JSON.stringify(pin.interface);
@@ -44,7 +50,7 @@ async function read(
   session: Session,
   pin: CardPin,
   options: CallOptions,
-): Promise<PinnedExtendedCard | undefined> {
+): Promise<ExtendedReading | undefined> {
   try {
     return await readExtended(session, pin, options);
   } catch (error) {
@@ -53,12 +59,12 @@ async function read(
   }
 }
 
-/** Reads the extended card, verified and frozen before anybody sees it. Throws as {@link readExtendedShared} does. */
+/** Reads the extended card, judged and frozen before anybody sees it. Throws as {@link readExtendedShared} does. */
 export async function readExtended(
   session: Session,
   pin: CardPin,
   options: CallOptions,
-): Promise<PinnedExtendedCard> {
+): Promise<ExtendedReading> {
   const call: Call<"GetExtendedAgentCard"> = {
     operation: "GetExtendedAgentCard",
     request: {},
@@ -83,18 +89,36 @@ export async function readExtended(
     const bytes = new TextEncoder().encode(JSON.stringify(json));
     refuseEcho(bytes, { url: pin.interface.url, own, sent: credentialsSent(call) });
     const { card } = shapeCard(json, "", pin.interface.url);
-    const { refusal } = await session.verifier.verify(json, pin.interface.url, scope.signal);
-    if (refusal) throw refusal;
-    return deepFreeze({ ...digestsOf(json, card), card: json });
+    const { verdict, refusal } = await session.verifier.verify(json, pin.interface.url, scope.signal);
+    return Object.freeze({
+      extended: deepFreeze({ ...digestsOf(json, card), card: json }),
+      verdict,
+      refusal,
+    });
   } finally {
     scope.release();
   }
 }
 
 /**
+ * The extended card of a reading, to be pinned beside the public card of `pin`.
+ *
+ * @throws CardSignatureError when its signatures are not what the client asks for, or none of them is by the pinned key.
+ */
+export function takeExtended(
+  pin: CardPin,
+  { extended, verdict, refusal }: ExtendedReading,
+): PinnedExtendedCard {
+  const isUnsigned = pin.signer !== undefined && verdict && !thumbprintsOf(verdict).includes(pin.signer);
+  if (isUnsigned) throw signerFailure(pin.interface.url, verdict, pin.signer);
+  if (refusal) throw refusal;
+  return extended;
+}
+
+/**
  * Reads the extended card and pins it beside the public one; no drift. Throws as {@link readExtended} does.
  *
- * @throws CapabilityMissingError where the card declares none.
+ * @throws CapabilityMissingError where the card declares none; CardSignatureError as {@link takeExtended} does.
  */
 export async function adoptExtended(
   session: Session,
@@ -105,6 +129,6 @@ export async function adoptExtended(
   if (publicCard(pin).capabilities.extendedAgentCard !== true) {
     throw new CapabilityMissingError("extendedAgentCard", "GetExtendedAgentCard", pin.digest);
   }
-  const extended = await readExtended(session, pin, options);
+  const extended = takeExtended(pin, await readExtended(session, pin, options));
   await holder.replacePin(Object.freeze({ ...holder.pin, extended }));
 }

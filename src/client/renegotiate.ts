@@ -11,7 +11,7 @@ import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
 import { checkRequirements } from "./check-options.ts";
-import { readExtendedShared } from "./extended.ts";
+import { readExtendedShared, takeExtended } from "./extended.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
 
 /**
@@ -61,7 +61,8 @@ async function liveExtended(
 ): Promise<PinnedExtendedCard | undefined> {
   if (snapshot.card.capabilities.extendedAgentCard !== true) return undefined;
   const pin = pinForPlan(session, snapshot, {});
-  return readExtendedShared(session, pin, "forced", signal);
+  const reading = await readExtendedShared(session, pin, "forced", signal);
+  return reading && takeExtended(pin, reading);
 }
 
 /** Takes a pin of a card for a plan, or throws why the plan can't stand on it. */

@@ -3,7 +3,7 @@ import { LeaseUnverifiableError } from "../errors/lease.ts";
 import { renewLease } from "../lease/renew.ts";
 import type { CardVerdict } from "../model/drift.ts";
 import { createScope } from "../util/abort.ts";
-import { judgeOptionsOf } from "./check.ts";
+import { judgeOptionsOf } from "./check-request.ts";
 import type { LeasePlan, Session } from "./session.ts";
 
 /** Reads the live card in full and says how it differs from a plan. Adopts nothing and ends nothing. */

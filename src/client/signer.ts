@@ -2,6 +2,7 @@ import { thumbprintsOf } from "../card/signature.ts";
 import type { CardReading } from "../card/source.ts";
 import { signerOf } from "../lease/pin.ts";
 import type { CardPin } from "../model/pin.ts";
+import type { CardSignatureVerdict } from "../model/signature.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
 type CardRead = Extract<CardReading, { kind: "card" }>;
@@ -15,12 +16,16 @@ export async function followSigner(session: Session, holder: LeaseHolder, readin
 }
 
 /** Whether the key that is pinned signed the live card, and the caller accepts what it signs. */
-export function isSignedByPin(
+export function isSignedByPin(session: Session, pin: CardPin, { snapshot }: CardRead): boolean {
+  return isVouchedFor(session, pin, snapshot.signature);
+}
+
+/** The same for a card, the public or the extended one, whose signatures are judged. */
+export function isVouchedFor(
   { options }: Session,
-  pin: CardPin,
-  { snapshot: { signature } }: CardRead,
+  { signer }: CardPin,
+  verdict: CardSignatureVerdict | undefined,
 ): boolean {
-  const { signer } = pin;
   if (!options.signatures.acceptSignedChanges || signer === undefined) return false;
-  return signature?.result === "valid" && thumbprintsOf(signature).includes(signer);
+  return verdict?.result === "valid" && thumbprintsOf(verdict).includes(signer);
 }

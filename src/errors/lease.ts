@@ -38,10 +38,9 @@ export class CardDriftError<Client = unknown, Handle = unknown> extends A2ALease
     details: { taskId?: string; cause?: unknown; renegotiate: Renegotiate<Client, Handle> },
   ) {
     const broken = drift.breaks.map((unmet) => `${unmet.requirement} ${unmet.wanted}`).join(", ");
-    const live = drift.live ? `found ${drift.live.digest}` : "found no card";
     super(
       `the agent card drifted (${drift.reason}) at ${drift.phase.operation}, ${drift.phase.check} check: ` +
-        `${live}, wanted ${drift.pinned.digest}${broken ? `; no longer met: ${broken}` : ""}`,
+        `${foundAndWanted(drift)}${broken ? `; no longer met: ${broken}` : ""}`,
       // What left before the drift was seen may be under way: that comes first.
       details.cause instanceof SendOutcomeUnknownError
         ? { retry: "unknown-outcome", nextStep: "recover", cause: details.cause }
@@ -63,6 +62,26 @@ export class CardDriftError<Client = unknown, Handle = unknown> extends A2ALease
   renegotiate(options: { readonly requires?: CardRequirements } = {}): Promise<Renegotiated<Client, Handle>> {
     return this.#renegotiate(options);
   }
+}
+
+/** The signers, where they are what drifted, and the digests, where they differ. */
+function foundAndWanted({ changes, live, pinned }: CardDrift): string {
+  const digests = live
+    ? `found ${live.digest}, wanted ${pinned.digest}`
+    : `found no card, wanted ${pinned.digest}`;
+  const signer = changes.find(({ kind, before }) => isSignature(kind) && before === pinned.signer);
+  if (!signer || pinned.signer === undefined) return digests;
+  const found = Array.isArray(signer.after) && signer.after.length > 0 ? signer.after.join(", ") : undefined;
+  const by =
+    found ?? (signer.kind === "signature-removed" ? "no signature" : "no valid signature of a trusted key");
+  const told = `${found ? `found a signature by ${by}` : `found ${by}`}, wanted one by ${pinned.signer}`;
+  return live?.digest === pinned.digest
+    ? `${told}; the content is the same, ${pinned.digest}`
+    : `${told}; ${digests}`;
+}
+
+function isSignature(kind: string): boolean {
+  return kind === "signer-changed" || kind === "signature-removed";
 }
 
 /** The card could not be checked now, so nothing may depend on it. */

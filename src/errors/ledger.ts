@@ -18,9 +18,10 @@ export class LedgerConflictError extends A2ALeaseError {
 /**
  * Why a ledger could not do what was asked: `store` (unreachable, slow, full, read-only), `closed`, `schema` (written
  * by another version of this library), `corrupt` (no record at all), `too-large` (more than the ledger keeps in one
- * record), `peer-missing` (an optional package is not installed).
+ * record), `path` (a file of SQLite can't be where the path leads, or what is there is none), `peer-missing` (an optional
+ * package is not installed, or has no binary here).
  */
-export type LedgerFailure = "store" | "closed" | "schema" | "corrupt" | "too-large" | "peer-missing";
+export type LedgerFailure = "store" | "closed" | "schema" | "corrupt" | "too-large" | "path" | "peer-missing";
 
 /** What is known of a failure of the ledger. */
 export interface LedgerFailureDetails {
@@ -39,6 +40,7 @@ const advice: Readonly<Record<LedgerFailure, Advice>> = Object.freeze({
   closed: { retry: "never", nextStep: "give-up" },
   schema: { retry: "never", nextStep: "ask-user" },
   corrupt: { retry: "never", nextStep: "ask-user" },
+  path: { retry: "never", nextStep: "ask-user" },
   "too-large": { retry: "never", nextStep: "replan" },
   "peer-missing": { retry: "never", nextStep: "ask-user" },
 });

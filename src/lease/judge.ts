@@ -12,6 +12,7 @@ import type { JsonObject } from "../model/schema.ts";
 import { isoTime, systemClock } from "../util/clock.ts";
 import { canonicalJson } from "../util/json.ts";
 import { createDrift, driftReason } from "./drift.ts";
+import { judgeSigner, withSignature } from "./judge-signer.ts";
 import { unmetRequirements } from "./requirements.ts";
 
 /** What a judgement depends on beside the two cards and the requirements. */
@@ -74,7 +75,7 @@ export function judgeSnapshot(
   requirements: CardRequirements,
   options: JudgeOptions,
 ): CardVerdict {
-  const signature = judgeSigner(pin, live, options);
+  const signature = live && judgeSigner(pin, live.card, options.signers);
   if (live && isSameCard(pin, live, options) && !signature) {
     return { outcome: "same", changes: live.digest === pin.digest ? [] : changesBetween(pin, live) };
   }
@@ -130,31 +131,6 @@ function interfaceMove(
     return isSameButVersion && canonicalJson(structure) !== pinned;
   });
   return isThereInOtherVersion ? "version" : "moved";
-}
-
-/** A pin that names a signer wants a valid signature by that key on the live card, even at an equal digest. */
-function judgeSigner(
-  pin: CardPin,
-  live: LiveSnapshot | undefined,
-  options: JudgeOptions,
-): CardChange | undefined {
-  if (pin.signer === undefined || !live || options.signers?.includes(pin.signer)) return undefined;
-  const isGone = (live.card.signatures ?? []).length === 0;
-  return Object.freeze({
-    pointer: "/signatures",
-    kind: isGone ? "signature-removed" : "signer-changed",
-    before: pin.signer,
-    after: isGone ? undefined : (options.signers ?? []),
-    impact: "security",
-  });
-}
-
-/** What became of the signer says more than that the signatures went. */
-function withSignature(
-  signature: CardChange | undefined,
-  changes: readonly CardChange[],
-): readonly CardChange[] {
-  return signature ? [signature, ...changes.filter((item) => item.kind !== "signature-removed")] : changes;
 }
 
 function liveCard(live: LiveSnapshot): LiveCard {

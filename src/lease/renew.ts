@@ -1,11 +1,12 @@
 import type { FlightKind } from "../card/flight.ts";
-import { isTransient, thumbprintsOf } from "../card/signature.ts";
+import { hasUnreadKeys, thumbprintsOf } from "../card/signature.ts";
 import type { CardReading, CardSource } from "../card/source.ts";
-import { signatureFailure } from "../card/verifier.ts";
+import { signerFailure } from "../card/verifier.ts";
 import type { CardChange, CardDrift } from "../model/drift.ts";
 import type { CardPin } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { type JudgeOptions, judgeSnapshot } from "./judge.ts";
+import { signersFor } from "./judge-signer.ts";
 
 /** What a check of a pin against the live card came to. */
 export type Renewal =
@@ -69,13 +70,13 @@ export function judgeReading(
   const { snapshot } = reading;
   const { signature } = snapshot;
   const signers = thumbprintsOf(signature);
-  if (pin.signer !== undefined && signature && isTransient(signature) && !signers.includes(pin.signer)) {
-    return { outcome: "unverifiable", failure: signatureFailure(url, signature) };
+  if (pin.signer !== undefined && signature && hasUnreadKeys(signature) && !signers.includes(pin.signer)) {
+    // Somebody else's signature counts, and whether the pinned key's does can't be told now.
+    return { outcome: "unverifiable", failure: signerFailure(url, signature, pin.signer) };
   }
   const verdict = judgeSnapshot(pin, snapshot, requirements, {
     ...judge,
-    // Where nobody asks for signatures, nobody asks who signed.
-    signers: signature ? signers : [pin.signer ?? ""],
+    signers: signersFor(pin, signature),
     flapping: history.isFlapping(snapshot.digest),
     rolledBack: history.isRolledBack(snapshot.card.version),
   });

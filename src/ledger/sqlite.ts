@@ -28,12 +28,18 @@ export interface SqliteLedgerOptions extends SqlOptions {
  * Makes a ledger in a file of SQLite, which several processes of one machine may share. It is in WAL mode, and what was
  * written is on the disk when `write` resolves.
  *
- * @throws LedgerUnavailableError when the file can't be opened, or Kysely or better-sqlite3 is not installed.
+ * @throws LedgerUnavailableError when the file can't be opened; with the reason `path` where it never will be: the folder
+ * is not there, the path is that of a folder or of another kind of file, or nobody may write; with the reason
+ * `peer-missing` where Kysely or better-sqlite3 is not installed.
  */
 export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<SqlLedger> {
   const { path, database: given, busyTimeoutMs = 5_000, ...more } = options;
   if ((path === undefined) === (given === undefined)) {
     throw new TypeError("path, database: wanted exactly one of the two");
+  }
+  if (path !== undefined && (typeof path !== "string" || path === "")) {
+    // An empty path is a database that is gone with its connection.
+    throw new TypeError(`path: found ${JSON.stringify(path)}, wanted the path of a file`);
   }
   if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0) {
     throw new TypeError(`busyTimeoutMs: found ${busyTimeoutMs}, wanted a whole number of at least 0`);
@@ -57,7 +63,7 @@ export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<
     }
   } catch (error) {
     if (given === undefined) database.close();
-    throw new LedgerUnavailableError("open its file", error);
+    throw openFailure(error);
   }
   return createSqlLedger({
     ...more,
@@ -67,10 +73,32 @@ export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<
 }
 
 async function openFile(path: string): Promise<SqliteDatabase> {
-  const { default: Database } = await loadPeer("better-sqlite3", "~12", () => import("better-sqlite3"));
+  const { default: Database } = await loadPeer("better-sqlite3", "~12", async () => {
+    const peer = await import("better-sqlite3");
+    // Its binary is looked for when a database is opened, and not when the package is.
+    new peer.default(":memory:").close();
+    return peer;
+  });
   try {
     return new Database(path);
   } catch (error) {
-    throw new LedgerUnavailableError("open its file", error);
+    throw openFailure(error);
   }
+}
+
+/** What SQLite says where waiting changes nothing, and what is to be changed. */
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_CANTOPEN/, "wanted a path to a file, in a folder that exists and may be written to"],
+  [/^SQLITE_NOTADB/, "wanted a file of SQLite, or none at all"],
+  [/^SQLITE_(?:READONLY|PERM|AUTH)/, "wanted a file and a folder that may be written to"],
+];
+
+function openFailure(error: unknown): LedgerUnavailableError {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  // Without a code: better-sqlite3 looks for the folder itself.
+  const told = error instanceof TypeError ? "SQLITE_CANTOPEN" : String(code ?? "");
+  const hint = hints.find(([pattern]) => pattern.test(told))?.[1];
+  if (hint === undefined) return new LedgerUnavailableError("open its file", error);
+  const found = new TypeError(`${String(message)}; ${hint}`, { cause: error });
+  return new LedgerUnavailableError("open its file", found, { reason: "path" });
 }

@@ -26,13 +26,14 @@ export type CardSignatureResult = "valid" | "invalid" | "unsigned" | "untrusted-
  * Why one signature does not count.
  *
  * - `malformed`: no JSON Web Signature. `critical-header`: it demands (`crit`) what is not known here.
- * - `mismatch`: it fits the card in no known form. `other-profile`: it fits in a form that was not accepted.
+ * - `mismatch`: it fits the card in no form that was tried. `other-profile`: it fits in a form that was not accepted.
  * - `key-unfit`: the key can't have made it: another kind of key than the algorithm needs, or too weak a one.
  * - `algorithm-refused`: an algorithm that is not accepted. `algorithm-none`: no algorithm, so no signature.
  * - `no-key`: nobody trusted has this key id. `key-expired`: the key is past its time, or not yet in force.
  * - `jku-refused`: it names a key set at an origin that is not allowed. `key-unknown`: the set that it names lacks the key.
  * - `keys-unreachable`, `keys-too-large`, `keys-too-many`, `keys-malformed`: the set can't be read, and how.
- * - `repeated`: another signature by the same key was counted. `too-many`: one too many to look at.
+ * - `repeated`: another signature by the same key was counted. `too-many`: one too many to look at, to try with a key, or
+ *   to read a key set for.
  */
 export type CardSignatureProblem =
   | "malformed"

@@ -1,4 +1,5 @@
 import { lookup as systemLookup } from "node:dns/promises";
+import { isIP } from "node:net";
 import { type AddressKind, isHost, judgeIp } from "../util/address.ts";
 
 /** One address that a name resolved to. */
@@ -21,7 +22,10 @@ export interface NodeFetchOptions {
   readonly allowPrivate?: boolean;
   /** Hosts that may resolve to any address, as a URL writes them: `"agent.corp"`, `"127.0.0.1"`, `"[::1]"`. @default none */
   readonly allowHosts?: readonly string[];
-  /** Finds the addresses of a name, once for each connection. @default the system's resolver */
+  /**
+   * Finds the addresses of a name, once for each connection. What it throws is a connection that failed; an answer that is
+   * no list of addresses refuses the name (AddressRefusedError). @default the system's resolver
+   */
   readonly lookup?: AddressLookup;
   /** Certificates: authorities to trust in place of the system's, and the client's own for mutual TLS; all as PEM. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
@@ -77,12 +81,29 @@ export function createAddressGate(options: NodeFetchOptions): AddressGate {
       return isAllowed(kind) || isNamed(host) ? undefined : problemOf(kind);
     },
     async resolve(hostname) {
-      const found = (await lookup(hostname)).slice(0, maxAddresses);
+      const answer: unknown = await lookup(hostname);
+      const wrong = wrongAnswer(answer);
+      if (wrong !== undefined) return { ok: false, problem: wrong };
+      const found = (answer as readonly ResolvedAddress[]).slice(0, maxAddresses);
       const bad = found.map(({ address }) => judgeIp(address)).find((kind) => !isAllowed(kind));
       if (bad !== undefined && !isNamed(hostname)) return { ok: false, problem: problemOf(bad) };
       return { ok: true, addresses: found };
     },
   };
+}
+
+/** What is wrong with what a lookup of the caller's own gave; what can't be read can't be judged, so nobody goes there. */
+function wrongAnswer(answer: unknown): string | undefined {
+  const wanted = "wanted a list of { address, family } from the lookup of createNodeFetch";
+  if (!Array.isArray(answer)) return `found ${answer === null ? "null" : typeof answer}, ${wanted}`;
+  const at = answer.slice(0, maxAddresses).findIndex((item: unknown) => !isResolved(item));
+  return at < 0 ? undefined : `found [${at}] without an address and its family 4 or 6, ${wanted}`;
+}
+
+function isResolved(item: unknown): item is ResolvedAddress {
+  if (typeof item !== "object" || item === null) return false;
+  const { address, family } = item as { address?: unknown; family?: unknown };
+  return typeof address === "string" && family !== 0 && isIP(address) === family;
 }
 
 /** The address itself is not told: what names resolve to inside a network is nobody's business outside. */

@@ -13,6 +13,8 @@ const card = baseCard();
 const signed = signer.signed(card, { jku: url });
 const jkuOrigins = ["https://keys.example"];
 
+const page = (text: string) => new Response(text, { headers: { "content-type": "text/html" } });
+
 async function told(answers: Answer | readonly Answer[], value: object = signed, options: object = {}) {
   const web = createWeb({ [url]: answers });
   const { result, signatures } = await verifyCardSignatures(value as never, {
@@ -87,6 +89,15 @@ describe("a key set at an allowed place", () => {
     ["has no keys", json({}), "unverifiable", "keys-malformed"],
     ["has a list that is none", json({ keys: { 0: signer.jwk } }), "unverifiable", "keys-malformed"],
     ["is no JSON", json("<html>"), "unverifiable", "keys-malformed"],
+    ["is a page", page("<html>log in</html>"), "unverifiable", "keys-malformed"],
+    ["is a page that is too large", page("x".repeat(70_000)), "unverifiable", "keys-too-large"],
+    ["is empty", json(""), "unverifiable", "keys-malformed"],
+    ["is cut off", json('{"keys":[{"kty":"EC","kid":"key'), "unverifiable", "keys-malformed"],
+    ["has nothing but texts", json({ keys: ["key-1"] }), "unverifiable", "keys-malformed"],
+    ["is another document", json({ error: "unavailable" }), "unverifiable", "keys-malformed"],
+    ["has no content", status(204), "unverifiable", "keys-unreachable"],
+    ["has an error", status(500), "unverifiable", "keys-unreachable"],
+    ["comes with another media type", page(JSON.stringify({ keys: [signer.jwk] })), "valid", "counts"],
     [
       "has a name twice",
       json(`{"keys":[],"keys":[${JSON.stringify(signer.jwk)}]}`),
@@ -103,6 +114,11 @@ describe("a key set at an allowed place", () => {
     ],
     ["can't be reached", new TypeError("fetch failed"), "unverifiable", "keys-unreachable"],
   ];
+  test("says what it is where it is none", async () => {
+    const web = createWeb({ [url]: page("<html>") });
+    const { message } = await verifyCardSignatures(signed, { jkuOrigins, fetch: web.fetch });
+    expect(message).toContain("can't be read: found text/html without { keys: [...] } in it");
+  });
   test.each(failures)("%s", async (_says, answer, result, problem) => {
     expect(await told(answer)).toEqual([result, problem, 1]);
   });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { canonicalizeAgentCard, generateAgentCardSignature, AgentCard as SdkCard } from "@a2a-js/sdk";
 import { verifyCardSignatures } from "a2a-lease";
 import { describe, expect, test } from "vitest";
-import { canonicalCard, canonicalTexts } from "../../src/card/canonical.ts";
+import { canonicalCard, canonicalWriter } from "../../src/card/canonical.ts";
 import type { JsonObject } from "../../src/model/schema.ts";
 import type { CardSignatureProfile } from "../../src/model/signature.ts";
 import { baseCard, skill } from "./cards.ts";
@@ -198,7 +198,7 @@ describe("cards signed by the JavaScript SDK", () => {
     expect(await verdictOf(signed, { profiles: ["spec", "a2a-js"] })).toEqual(["valid", undefined, profile]);
   });
   test.each(cases)("are written as the SDK writes them: %s", (_says, card) => {
-    const text = canonicalTexts(card).find(({ profiles }) => profiles.includes("a2a-js"))?.text;
+    const text = canonicalWriter(card)().find(({ profiles }) => profiles.includes("a2a-js"))?.text;
     expect(text).toBe(canonicalizeAgentCard(SdkCard.fromJSON(card)));
   });
 });

@@ -341,6 +341,11 @@ describe("what a caller may not trust", () => {
     ["an unknown form", { profiles: ["mine"] }, /^options\.profiles: found "mine"/],
     ["a threshold of nobody", { threshold: 0 }, /^options\.threshold: found 0/],
     [
+      "a threshold that no card reaches",
+      { threshold: 17 },
+      /^options\.threshold: found 17, wanted a whole number of 1 to 16/,
+    ],
+    [
       "a key set by http",
       { jkuOrigins: ["http://keys.example"] },
       /^options\.jkuOrigins: found "http:\/\/keys\.example"/,

@@ -22,8 +22,12 @@ function shown(name: string, value: number): string {
 
 /** Bounds that are no option: where they are in the sources, and what their rows are called. */
 const fixed: Readonly<Record<string, string>> = {
-  "card/signature.ts maxSignatures": "signatures of a card",
-  "card/check-signature.ts maxKeys": "keys tried for one signature",
+  "card/signature-options.ts maxSignatures": "signatures of a card",
+  "card/jku.ts maxKeys": "keys tried for one signature",
+  "card/forms.ts maxTrials": "trials of a key with a form, for one card",
+  "card/forms.ts maxDiagnosed": "signatures that fit no accepted form and are diagnosed",
+  "card/key-sets.ts maxCardSets": "key sets read for one card",
+  "card/key-sets.ts maxCardMs": "milliseconds that the key sets of one card are waited for",
   "card/jws-header.ts maxLength": "characters of a signature's header",
   "card/keys.ts maxRsaBits": "bits of an RSA key",
   "card/trusted-keys.ts maxKeys": "trusted keys of a client",

@@ -49,11 +49,18 @@ async function setUp(...signers: readonly TestSigner[]) {
 }
 
 async function serveKeys() {
-  const served = { status: 200, keys: [ours.jwk, next.jwk] as readonly JsonObject[], asked: 0 };
+  const served = {
+    status: 200,
+    headers: {} as Readonly<Record<string, string>>,
+    /** In place of the key set. */
+    body: undefined as string | undefined,
+    keys: [ours.jwk, next.jwk] as readonly JsonObject[],
+    asked: 0,
+  };
   const server = createServer((_request, response) => {
     served.asked += 1;
-    response.writeHead(served.status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ keys: served.keys }));
+    response.writeHead(served.status, { "content-type": "application/json", ...served.headers });
+    response.end(served.body ?? JSON.stringify({ keys: served.keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => {
@@ -137,6 +144,18 @@ describe("a client reads a card", () => {
     expect(client.lease.signature?.result).toBe("valid");
     await caught(createClient({ ...sign({}), name: "U" }, options), CardSignatureError);
   });
+  test.each([
+    [
+      { mode: "require" },
+      /^signatures\.keys: found no key and no jkuOrigins beside mode "require", wanted one/,
+    ],
+    [{ mode: "require", keys: [{ keys: [] }], jkuOrigins: [] }, /^signatures\.keys: found no key/],
+    [{ mode: "require", keys, threshold: 3 }, /^signatures\.threshold: found 3 beside 2 different keys/],
+  ] as const)("but not by a demand that no card can meet: %j", async (signatures, message) => {
+    const { connect, agent } = await setUp(ours);
+    const error = await caught(connect(signatures), TypeError);
+    expect([error.message, agent.cardReads()]).toEqual([expect.stringMatching(message), []]);
+  });
   test("with a wrong key among the trusted ones, and says which", async () => {
     const { connect } = await setUp(ours);
     await expect(connect({ keys: [{ kty: "oct", k: "AA" }] })).rejects.toThrow(/^signatures\.keys\[0\]: /);
@@ -152,16 +171,22 @@ describe("a client that pinned a signer", () => {
     expect(await sent(client)).toBe("sent");
   });
   test.each([
-    ["another trusted key signs the same card", [next], "signer-changed"],
-    ["somebody else signs the same card", [theirs], "signer-changed"],
-    ["nobody signs the same card", [], "signature-removed"],
-  ] as const)("ends its lease where %s", async (_says, signers, reason) => {
+    ["another trusted key signs the same card", [next], "signer-changed", "a signature by "],
+    ["somebody else signs the same card", [theirs], "signer-changed", "no valid signature of a trusted key"],
+    ["nobody signs the same card", [], "signature-removed", "no signature"],
+  ] as const)("ends its lease where %s", async (_says, signers, reason, found) => {
     for (const mode of ["prefer", "require"] as const) {
       const { connect, agent, sign } = await setUp(ours);
       const client = await connect({ mode, keys }, { posture: degrade });
       const { digest } = client.pin;
       agent.rotateCard(sign({}, signers));
-      expect([await sent(client), await sent(client)]).toEqual([reason, reason]);
+      const error = await caught(client.sendMessage("hello"), CardDriftError);
+      expect([error.reason, await sent(client)]).toEqual([reason, reason]);
+      // The content is the same, so its digest says nothing: who signed does.
+      expect(error.message).toContain(
+        `, wanted one by ${client.pin.signer}; the content is the same, ${digest}`,
+      );
+      expect(error.message).toContain(`found ${found}`);
       expect([client.pin.digest, agent.calls()]).toEqual([digest, []]);
     }
   });
@@ -191,6 +216,50 @@ describe("a client that pinned a signer", () => {
     expect(await sent(client)).toBe("sent");
     agent.rotateCard(sign({}, [theirs]));
     expect(await sent(client)).toBe("signer-changed");
+  });
+  test.each([
+    ["a page of a gateway", { headers: { "content-type": "text/html" }, body: "<html>log in</html>" }],
+    ["a page that is too large", { headers: { "content-type": "text/html" }, body: "x".repeat(70_000) }],
+    ["nothing", { body: "" }],
+    ["half of it", { body: '{"keys":[{"kty":' }],
+    ["another document", { body: '{"error":"unavailable"}' }],
+    ["a list of texts", { body: '{"keys":["ours"]}' }],
+    ["no content", { status: 204, body: "" }],
+    ["an error", { status: 500 }],
+    ["a refusal", { status: 403 }],
+    ["a way elsewhere", { status: 302, headers: { location: "/login" } }],
+    ["more keys than are taken", { body: JSON.stringify({ keys: Array(200).fill({}) }) }],
+  ])("can't tell where the key set's host answers with %s, and goes on later", async (_says, outage) => {
+    for (const mode of ["prefer", "require"] as const) {
+      const { connect, jwks, clock } = await setUp(ours);
+      const client = await connect({ mode, jkuOrigins: [jwks.origin] });
+      Object.assign(jwks, outage);
+      await clock.advance(600_000);
+      const error = await caught(client.sendMessage("hello"), LeaseUnverifiableError);
+      expect(error).toMatchObject({ retry: "safe", nextStep: "wait", cause: { result: "unverifiable" } });
+      Object.assign(jwks, { status: 200, headers: {}, body: undefined });
+      await clock.advance(30_000);
+      expect(await sent(client)).toBe("sent");
+    }
+  });
+  test.each([
+    ["one that does not fit", (_card: Card) => next.sign("another text")],
+    ["a valid one by another key", (card: Card) => next.signed({ ...card, signatures: [] }).signatures[0]],
+  ])("can't tell while the key set is down, also where the card has %s beside", async (_says, beside) => {
+    const { connect, agent, sign, jwks, clock } = await setUp(ours);
+    const client = await connect({ jkuOrigins: [jwks.origin], keys: [next.jwk] });
+    const card = sign({});
+    const other = beside(card) as NonNullable<AgentCard["signatures"]>[number];
+    agent.rotateCard({ ...card, signatures: [other, ...(card.signatures ?? [])] });
+    expect(await sent(client)).toBe("sent");
+    jwks.status = 503;
+    await clock.advance(600_000);
+    expect(await caught(client.sendMessage("hello"), LeaseUnverifiableError)).toMatchObject({
+      retry: "safe",
+    });
+    jwks.status = 200;
+    await clock.advance(30_000);
+    expect(await sent(client)).toBe("sent");
   });
   test("notices that its key is no longer in the key set", async () => {
     const { connect, jwks, clock } = await setUp(ours);

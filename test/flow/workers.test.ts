@@ -10,8 +10,11 @@ import {
 import { answer, createScriptedAgent, createTestClock, step } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { takenFrom } from "../../src/client/write-record.ts";
+import { createTestSigner } from "../card/signer.ts";
 import { caught } from "./caught.ts";
 import { driven } from "./driven.ts";
+
+const signer = createTestSigner();
 
 /** A ledger in memory that says that others share it, as workers of one process may. */
 const sharedLedger = (clock = createTestClock()): Ledger => ({
@@ -43,6 +46,26 @@ describe("workers that share a ledger", () => {
       for (const worker of workers) expect(worker.lease.digest).toBe(workers[0]?.lease.digest);
     },
   );
+
+  test.each([
+    ["each for itself where somebody judges its signatures", { keys: [signer.jwk] }, 8],
+    ["each for itself where nobody's signature is trusted", {}, 8],
+    ["once for all where nobody asks who signed", { mode: "ignore" }, 2],
+  ] as const)("read a signed card in full %s", async (_says, signatures, most) => {
+    const { agent, clock, connect } = await setUp(0);
+    agent.rotateCard((card) => signer.signed({ ...card }) as typeof card);
+    const workers = await Promise.all(Array.from({ length: 8 }, () => connect({ signatures })));
+    agent.on("SendMessage", answer.error(-32602, "no"));
+    agent.on("card", answer.delay(50, answer.honest()));
+    agent.clearTranscript();
+
+    await driven(clock, Promise.all(workers.map((worker) => caught(worker.sendMessage("hello")))), 10);
+
+    // A surprise asks for a full read: a condition in its request would let a 304 pass for one.
+    const full = agent.cardReads().filter(({ headers }) => headers["if-none-match"] === undefined);
+    if (most === 8) expect(full.length).toBeGreaterThanOrEqual(8);
+    else expect(full.length).toBeLessThanOrEqual(most);
+  });
 
   test("take no result of a check that was over before they asked", async () => {
     const { agent, clock, workers } = await setUp(3);

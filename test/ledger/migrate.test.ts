@@ -1,9 +1,15 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LedgerUnavailableError } from "a2a-lease";
-import { createPostgresLedger, createSqliteLedger, createSqlLedger } from "a2a-lease/sql";
+import {
+  createPostgresLedger,
+  createSqliteLedger,
+  createSqlLedger,
+  type SqliteDatabase,
+} from "a2a-lease/sql";
+import BetterSqlite from "better-sqlite3";
 import Libsql from "libsql";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { taskRecord } from "../../src/testing/ledger-records.ts";
 import { rejectionOf } from "../card/cards.ts";
 import {
@@ -15,6 +21,8 @@ import {
   poolOn,
   postgresUrl,
 } from "./stores.ts";
+
+const notWorthWaiting = { reason: "path", retry: "never", nextStep: "ask-user" };
 
 describe("the tables in SQLite", () => {
   let folder: string;
@@ -77,18 +85,92 @@ describe("the tables in SQLite", () => {
       path,
       "this is a text, and it is long enough not to be taken for an empty file. ".repeat(50),
     );
-    expect(await rejectionOf(open())).toBeInstanceOf(LedgerUnavailableError);
+    expect(await rejectionOf(open())).toMatchObject({
+      ...notWorthWaiting,
+      message: expect.stringContaining("; wanted a file of SQLite, or none at all"),
+    });
   });
 
-  test.skipIf(betterSqliteFault !== undefined)(
-    `are not looked for in a folder (left out where better-sqlite3 has no binary)`,
-    async () => {
-      mkdirSync(path);
-      expect(await rejectionOf(createSqliteLedger({ path }))).toBeInstanceOf(LedgerUnavailableError);
-      const nowhere = join(folder, "missing", "ledger.db");
-      expect(await rejectionOf(createSqliteLedger({ path: nowhere }))).toBeInstanceOf(LedgerUnavailableError);
+  test.skipIf(betterSqliteFault !== undefined).each<[string, RegExp, () => string | SqliteDatabase]>([
+    [
+      "a folder",
+      /unable to open database file; wanted a path to a file, in a folder that exists/,
+      () => {
+        mkdirSync(path);
+        return path;
+      },
+    ],
+    [
+      "a folder that is not there",
+      /directory does not exist; wanted a path/,
+      () => join(folder, "no", "l.db"),
+    ],
+    [
+      "a folder that is a file",
+      /unable to open database file; wanted a path/,
+      () => {
+        writeFileSync(path, "");
+        return join(path, "ledger.db");
+      },
+    ],
+    [
+      "a text",
+      /file is not a database; wanted a file of SQLite/,
+      () => {
+        writeFileSync(path, "a text that is no database. ".repeat(100));
+        return path;
+      },
+    ],
+    [
+      "what nobody may write to",
+      /readonly database; wanted a file and a folder that may be written to/,
+      () => {
+        new BetterSqlite(path).exec("create table t (a)").close();
+        return new BetterSqlite(path, { readonly: true });
+      },
+    ],
+  ])(
+    `are not looked for in %s (left out where better-sqlite3 has no binary), and waiting is no advice`,
+    async (_what, message, make) => {
+      const made = make();
+      const where = typeof made === "string" ? { path: made } : { database: made };
+      const error = await rejectionOf(createSqliteLedger(where));
+      expect(error).toBeInstanceOf(LedgerUnavailableError);
+      expect(error).toMatchObject({ ...notWorthWaiting, message: expect.stringMatching(message) });
     },
   );
+
+  test.skipIf(betterSqliteFault !== undefined)(
+    `are waited for while another process writes (left out where better-sqlite3 has no binary)`,
+    async () => {
+      const other = new BetterSqlite(path);
+      other.exec("begin exclusive");
+      const error = await rejectionOf(createSqliteLedger({ path, busyTimeoutMs: 1 }));
+      other.close();
+      expect(error).toMatchObject({ reason: "store", retry: "safe", nextStep: "wait" });
+    },
+  );
+
+  test("want a package whose binary is there", async () => {
+    class WithoutBinary {
+      constructor() {
+        throw new TypeError("Could not locate the bindings file.");
+      }
+    }
+    vi.doMock("better-sqlite3", () => ({ default: WithoutBinary }));
+    vi.resetModules();
+    try {
+      const { createSqliteLedger: create } = await import("../../src/ledger/sqlite.ts");
+      expect(await rejectionOf(create({ path }))).toMatchObject({
+        reason: "peer-missing",
+        retry: "never",
+        message: expect.stringContaining("npm install better-sqlite3@~12"),
+      });
+    } finally {
+      vi.doUnmock("better-sqlite3");
+      vi.resetModules();
+    }
+  });
 });
 
 describe.skipIf(postgresUrl === "")(
@@ -124,6 +206,8 @@ describe("an option that is none is a TypeError that names it", () => {
   test.each<[string, () => Promise<unknown>]>([
     ["path, database", () => createSqliteLedger({})],
     ["path, database", () => createSqliteLedger({ path: "x", database: openSqlite(":memory:") })],
+    ["path", () => createSqliteLedger({ path: "" })],
+    ["path", () => createSqliteLedger({ path: 7 as never })],
     ["busyTimeoutMs", () => createSqliteLedger({ path: "x", busyTimeoutMs: -1 })],
     ["retentionMs", () => createSqliteLedger({ database: openSqlite(":memory:"), retentionMs: 0 })],
     ["url, pool", () => createPostgresLedger({})],

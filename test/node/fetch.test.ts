@@ -55,6 +55,33 @@ describe("a name", () => {
     expect(server.connections).toBe(0);
   });
 
+  test.each([
+    ["nothing", undefined, "found undefined, "],
+    ["null", null, "found null, "],
+    ["a text", "203.0.113.5", "found string, "],
+    ["one address", { address: "203.0.113.5", family: 4 }, "found object, "],
+    ["texts", ["203.0.113.5"], "found [0] without an address"],
+    [
+      "no family",
+      [{ address: "93.184.215.14", family: 4 }, { address: "93.184.215.14" }],
+      "found [1] without",
+    ],
+    ["a family as a text", [{ address: "93.184.215.14", family: "IPv4" }], "found [0] without"],
+    ["the wrong family", [{ address: "93.184.215.14", family: 6 }], "found [0] without"],
+    ["no address", [{ address: "evil", family: 0 }], "found [0] without"],
+  ])("for which a lookup gives %s is refused, and the error says so", async (_what, answer, found) => {
+    for (const allowHosts of [[], ["agent.example"]]) {
+      const { get } = setUp({ lookup: async () => answer as never, allowHosts });
+      const error = await failureOf(get("http://agent.example:8081/a"));
+      expect(error).toBeInstanceOf(AddressRefusedError);
+      expect(error).toMatchObject({
+        retry: "never",
+        message: expect.stringContaining(found),
+      });
+      expect((error as Error).message).toMatch(/wanted a list of \{ address, family \} from the lookup/);
+    }
+  });
+
   test("is looked up once for a connection, which goes to what was judged", async () => {
     const server = await startServer();
     const answers = [v4("127.0.0.1"), v4("10.0.0.5")];
