@@ -61,6 +61,7 @@ const fixed: Readonly<Record<string, string>> = {
   "client/outbox.ts maxNewPages": "pages of tasks read to find what is new",
   "client/outbox.ts maxPages": "pages of tasks read to find a message",
   "client/read-record.ts maxDepth": "nesting of a record that is handed in",
+  "client/sent-secrets.ts maxValues": "secrets of a client that answers are looked through for",
   "client/retry-budget.ts maxOrigins": "origins whose budget of repetitions is remembered",
   "client/push-note.ts maxConfigs": "push configurations of a task that are remembered",
   "client/security-requirements.ts maxAlternatives": "alternatives of a card's security requirements",
