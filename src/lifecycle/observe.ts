@@ -5,6 +5,7 @@ import { isInterruptedState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
 import { sha256HexOfText } from "../util/hash.ts";
 import { canonicalJson } from "../util/json.ts";
+import { cut } from "../util/redact.ts";
 
 /** When and where something was seen. */
 export interface Sighting {
@@ -14,6 +15,9 @@ export interface Sighting {
   /** Whether all of the history would have come along, so that its absence says that there is none. */
   readonly isFullHistory: boolean;
 }
+
+/** Longest state or time that is remembered, in characters: each is kept twenty times over. */
+const maxText = 256;
 
 /** What a task, or an update of its status, shows of it. */
 export function observe(seen: Task | TaskStatusUpdateEvent, sighting: Sighting): Observation {
@@ -26,8 +30,8 @@ export function observe(seen: Task | TaskStatusUpdateEvent, sighting: Sighting):
     taskId: "taskId" in seen ? seen.taskId : seen.id,
     ...(contextId === undefined ? {} : { contextId }),
     state: status.state,
-    ...(status.raw === undefined ? {} : { raw: status.raw }),
-    ...(status.timestamp === undefined ? {} : { timestamp: status.timestamp }),
+    ...(status.raw === undefined ? {} : { raw: cut(status.raw, maxText) }),
+    ...(status.timestamp === undefined ? {} : { timestamp: cut(status.timestamp, maxText) }),
     ...(status.message === undefined ? {} : { statusMessageId: status.message.messageId }),
     ...(question === undefined ? {} : { question }),
     isSnapshot,

@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
 import { type Part, partSchema } from "./part.ts";
-import { type JsonObject, jsonObjectSchema, optional, stringsSchema, wireObject } from "./schema.ts";
+import {
+  idSchema,
+  type JsonObject,
+  jsonObjectSchema,
+  optional,
+  stringsSchema,
+  wireObject,
+} from "./schema.ts";
 
 /** One output of a task (4.1.7). */
 export interface Artifact {
@@ -20,7 +27,7 @@ export interface Artifact {
 
 /** Schema of {@link Artifact}. */
 export const artifactSchema: z.ZodMiniType<Artifact> = wireObject({
-  artifactId: z.string(),
+  artifactId: idSchema,
   name: optional(z.string()),
   description: optional(z.string()),
   parts: z.array(partSchema),

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type Artifact, artifactSchema } from "./artifact.ts";
 import { type Message, messageSchema } from "./message.ts";
-import { exactlyOne, type JsonObject, jsonObjectSchema, optional, wireObject } from "./schema.ts";
+import { exactlyOne, idSchema, type JsonObject, jsonObjectSchema, optional, wireObject } from "./schema.ts";
 import { type Task, type TaskStatus, taskSchema, taskStatusSchema } from "./task.ts";
 
 /** Says that the status of a task changed (4.2.1). */
@@ -43,15 +43,15 @@ export type StreamResponse =
 export type SendMessageResponse = { readonly task: Task } | { readonly message: Message };
 
 const statusUpdateSchema: z.ZodMiniType<TaskStatusUpdateEvent> = wireObject({
-  taskId: z.string(),
-  contextId: optional(z.string()),
+  taskId: idSchema,
+  contextId: optional(idSchema),
   status: taskStatusSchema,
   metadata: optional(jsonObjectSchema),
 });
 
 const artifactUpdateSchema: z.ZodMiniType<TaskArtifactUpdateEvent> = wireObject({
-  taskId: z.string(),
-  contextId: optional(z.string()),
+  taskId: idSchema,
+  contextId: optional(idSchema),
   artifact: artifactSchema,
   append: optional(z.boolean()),
   lastChunk: optional(z.boolean()),

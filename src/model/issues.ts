@@ -47,7 +47,7 @@ function wanted(issue: z.core.$ZodIssue): string {
     case "too_small":
       return issue.origin === "string" ? "a text that is not empty" : `at least ${issue.minimum}`;
     case "too_big":
-      return `at most ${issue.maximum}`;
+      return issue.origin === "string" ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
     case "invalid_union":
       return "a string or a number";
     default:

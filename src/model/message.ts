@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
 import { type Part, partSchema } from "./part.ts";
-import { type JsonObject, jsonObjectSchema, optional, stringsSchema, wireObject } from "./schema.ts";
+import {
+  idSchema,
+  type JsonObject,
+  jsonObjectSchema,
+  optional,
+  stringsSchema,
+  wireObject,
+} from "./schema.ts";
 
 /** Who sent a message (4.1.5). */
 export type Role = "ROLE_USER" | "ROLE_AGENT" | "ROLE_UNSPECIFIED";
@@ -45,9 +52,9 @@ const roleSchema: z.ZodMiniType<Role> = z.pipe(
 
 /** Schema of {@link Message}. */
 export const messageSchema: z.ZodMiniType<Message> = wireObject({
-  messageId: z.string(),
-  contextId: optional(z.string()),
-  taskId: optional(z.string()),
+  messageId: idSchema,
+  contextId: optional(idSchema),
+  taskId: optional(idSchema),
   role: roleSchema,
   parts: z.array(partSchema),
   metadata: optional(jsonObjectSchema),

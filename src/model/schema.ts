@@ -72,3 +72,9 @@ export const intSchema = z.pipe(
   ),
   z.int(),
 );
+
+/** Longest id of a task, a context, a message or an artifact, in characters: it is written down again and again. */
+export const maxIdLength = 2_048;
+
+/** Schema of an id. */
+export const idSchema = z.string().check(z.maxLength(maxIdLength));

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type Artifact, artifactSchema } from "./artifact.ts";
 import { type Message, messageSchema } from "./message.ts";
-import { type JsonObject, jsonObjectSchema, optional, wireObject } from "./schema.ts";
+import { idSchema, type JsonObject, jsonObjectSchema, maxIdLength, optional, wireObject } from "./schema.ts";
 import { readTaskState, type TaskState, wireStateSchema } from "./states.ts";
 
 /** Status of a task at one moment (4.1.2). */
@@ -44,8 +44,8 @@ export const taskStatusSchema: z.ZodMiniType<TaskStatus> = z.pipe(
 
 /** Schema of {@link Task}. */
 export const taskSchema: z.ZodMiniType<Task> = wireObject({
-  id: z.string().check(z.minLength(1)),
-  contextId: optional(z.string()),
+  id: z.string().check(z.minLength(1), z.maxLength(maxIdLength)),
+  contextId: optional(idSchema),
   status: taskStatusSchema,
   artifacts: optional(z.array(artifactSchema)),
   history: optional(z.array(messageSchema)),

@@ -37,6 +37,8 @@ const fixed: Readonly<Record<string, string>> = {
   "card/history.ts maxChanges": "changes of a card that are remembered",
   "lease/drift.ts maxListed": "changes that a drift lists in its JSON",
   "model/deviation.ts maxDeviations": "deviations of a task or a card",
+  "model/schema.ts maxIdLength": "characters of an id of a task, a context, a message or an artifact",
+  "lifecycle/observe.ts maxText": "characters of a state or a time that are remembered",
   "model/issues.ts maxIssues": "issues of a document",
   "util/i-json.ts maxProblems": "problems of a document's JSON",
   "util/json-copy.ts maxProblems": "problems of a document's JSON",

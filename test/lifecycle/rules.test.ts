@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { observe } from "../../src/lifecycle/observe.ts";
 import { brokenBy, judgeAll, judgeNext, trusted } from "./look.ts";
 import { type JudgedRule, type RuleTraces, traces } from "./traces.ts";
 import { wireTraces } from "./wire-traces.ts";
@@ -73,4 +74,13 @@ test("every rule has traces that break it and one that does not", () => {
     expect(Object.keys(breaking).length).toBeGreaterThan(0);
     expect(legal.length).toBeGreaterThan(1);
   }
+});
+
+test("what is remembered of a look is short, however long what was sent is", () => {
+  const long = "x".repeat(1_000_000);
+  const status = { state: "unknown", raw: long, timestamp: long } as const;
+  const seen = observe({ id: "t", status }, { source: "get", seenAt: "", isFullHistory: false });
+
+  expect(JSON.stringify(seen).length).toBeLessThan(1_000);
+  expect(seen.raw).toBe(`${"x".repeat(256)}… (999744 more)`);
 });

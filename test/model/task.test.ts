@@ -115,6 +115,11 @@ describe("a task is read", () => {
     [{ ...task, status: { state: {} } }, "$.status.state", "found an object, wanted a string or a number"],
     [{ ...task, artifacts: [{ artifactId: "a" }] }, "$.artifacts[0].parts", "found nothing, wanted an array"],
     [{ ...task, history: [1] }, "$.history[0]", "found number 1, wanted an object"],
+    [
+      { ...task, contextId: "c".repeat(2_049) },
+      "$.contextId",
+      `found string "${"c".repeat(79)}… (1971 more), wanted at most 2048 characters`,
+    ],
   ])("unless it is none: %#", (value, path, message) => {
     expect(readBySchema(taskSchema, value)).toEqual({ ok: false, issues: [{ path, message }] });
   });
