@@ -86,6 +86,7 @@ function strikeStream(stream: BindingStream, striking: Striking): BindingStream 
 
 /** What is told of an answer holds nothing at all of what went out with its request. */
 function strikeAll<T extends object>(told: T, { call, request, sent }: Striking): T {
+  if (Array.isArray(told) && told.length === 0) return told;
   const secrets = [...new Set([...secretsOf(call, request), ...sent])];
   return holdsSecret(told, secrets) ? deepFreeze(strikeJson(told, secrets)) : told;
 }

@@ -83,14 +83,17 @@ export function strikeJson(value: unknown, secrets: readonly string[]): unknown 
 /** Whether a JSON value holds one of some secrets, in any text or name of a member, as {@link strikeJson} would find it. */
 export function holdsSecret(value: unknown, secrets: readonly string[]): boolean {
   const { pattern, forms } = knownForms(secrets);
+  // Most texts are too short to hold any.
+  const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   const holds = (item: unknown): boolean => {
-    // Not `test`, which would go on from where it found something last.
-    if (typeof item === "string") return item.search(pattern) >= 0;
+    // `search` begins at the beginning, where `test` goes on from what it found last.
+    if (typeof item === "string") return item.length >= shortest && item.search(pattern) >= 0;
     if (typeof item !== "object" || item === null) return false;
     if (Array.isArray(item)) return item.some(holds);
-    return Object.entries(item).some(([name, member]) => holds(name) || holds(member));
+    for (const name in item) if (holds(name) || holds((item as Record<string, unknown>)[name])) return true;
+    return false;
   };
-  return forms.length > 0 && holds(value);
+  return holds(value);
 }
 
 /** What a list of secrets is looked for by; a stream asks for the same list with each of its frames. */
