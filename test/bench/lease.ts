@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cardDigest, createClient, type FetchLike, type TaskHandle } from "a2a-lease";
+import { type ClientOptions, cardDigest, createClient, type TaskHandle } from "a2a-lease";
 import { createTestCard } from "a2a-lease/testing";
 
 // What the lease costs: the same GetTask, on the same server, in one run, as ratios to a bare fetch.
@@ -42,12 +42,13 @@ const server = createServer((request, response) => {
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-const handleOf = async (options: { leaseTermMs?: number; fetch?: FetchLike }): Promise<TaskHandle> => {
+const handleOf = async (options: ClientOptions): Promise<TaskHandle> => {
   const client = await createClient(base, options);
   return client.getTask({ id: "t1" });
 };
 const checked = await handleOf({});
 const inTerm = await handleOf({ leaseTermMs: 3_600_000 });
+const withToken = await handleOf({ credentials: { bearer: "a-token-of-thirty-two-characters" } });
 
 const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
   "bare fetch": async () => {
@@ -60,6 +61,7 @@ const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   "within the term": () => inTerm.get(),
   "checked each time": () => checked.get(),
+  "with credentials": () => withToken.get(),
 };
 
 async function round(call: () => Promise<unknown>): Promise<number> {
