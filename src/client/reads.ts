@@ -41,9 +41,9 @@ export async function getTask(
   try {
     await callOnce(session, call, async ({ answer, forceCheck }) => {
       const omissions = { history: historyLength !== undefined };
-      await receiveTask(answer.value, { tracked, holder, source: "get", forceCheck, omissions, mark });
-      // What was withheld must not show in what was odd about it, so that comes last.
-      tracked.note(answer.deviations);
+      const onFolded = () => tracked.note(answer.deviations);
+      const reception = { tracked, holder, source: "get", forceCheck, omissions, mark, onFolded } as const;
+      await receiveTask(answer.value, reception);
     });
   } catch (error) {
     throw aboutTask(forgotten(entry.handle.task, error), entry.handle.id, options.signal);

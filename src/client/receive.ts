@@ -1,10 +1,11 @@
+import type { Deviation } from "../model/deviation.ts";
 import type { StreamResponse, TaskStatusUpdateEvent } from "../model/events.ts";
 import type { Observation, ObservationSource } from "../model/observation.ts";
 import type { Task } from "../model/task.ts";
 import { defined } from "../util/freeze.ts";
 import type { Judged, JudgeFacts, Omissions } from "./judged.ts";
 import type { Feed } from "./outputs.ts";
-import type { LeaseHolder } from "./session.ts";
+import type { LeaseHolder, Session } from "./session.ts";
 import { isSurprisingTransition } from "./surprise.ts";
 import type { TrackedTask } from "./track.ts";
 
@@ -17,7 +18,10 @@ export interface Reception extends JudgeFacts {
   readonly forceCheck: (holder: LeaseHolder, cause?: unknown) => Promise<void>;
   /** What the answer could leave out. */
   readonly omissions?: Omissions;
-  /** Told what became of it as soon as it is folded in, before anything else can be. */
+  /**
+   * Told what became of it as soon as it is folded in, before anything else can be. What was odd about it is kept then:
+   * in what was withheld it must not show, and it is written with the rest.
+   */
   readonly onFolded?: (received: Received) => void;
 }
 
@@ -87,4 +91,9 @@ async function look(
   const observation = tracked.observe(seen, source, isFullHistory);
   if (isSurprisingTransition(tracked.last, observation)) await forceCheck(holder);
   return observation;
+}
+
+/** Tells of what was odd about an answer that belongs to no task. */
+export function tellDeviations({ observer }: Session, deviations: readonly Deviation[]): void {
+  for (const deviation of deviations) observer.emit("deviation", { deviation });
 }

@@ -22,7 +22,7 @@ import { lookForLost } from "./outbox.ts";
 import { callOnce, type Passage } from "./pipeline.ts";
 import { prepareSendPush } from "./push-send.ts";
 import { getTask } from "./reads.ts";
-import { receiveTask } from "./receive.ts";
+import { receiveTask, tellDeviations } from "./receive.ts";
 import type { Session } from "./session.ts";
 import type { SettleRule } from "./settle.ts";
 import { createTaskStream, type HeldTaskStream } from "./stream.ts";
@@ -65,9 +65,11 @@ export async function sendMessage(
     explains: delivery.explains,
   };
   try {
-    return await callOnce(session, call, (passage) => {
+    return await callOnce(session, call, async (passage) => {
       delivery.taken("message" in passage.answer.value);
-      return settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
+      const reply = await settle(desk, sender, outgoing, { passage, isBlocking: options.blocking === true });
+      if ("message" in reply) tellDeviations(session, passage.answer.deviations);
+      return reply;
     });
   } catch (error) {
     const failure = await delivery.failed(error);
@@ -222,7 +224,7 @@ async function settleTask(
     entry.tracked.note([{ kind: "blocking-returned-early", message }]);
   }
   const omissions = { history: true };
-  await receiveTask(task, { ...entry, source: "send", forceCheck, beforeSend, omissions, mark });
-  entry.tracked.note(answer.deviations);
+  const onFolded = () => entry.tracked.note(answer.deviations);
+  await receiveTask(task, { ...entry, source: "send", forceCheck, beforeSend, omissions, mark, onFolded });
   return { task: entry.handle };
 }

@@ -11,7 +11,7 @@ import { forgotten } from "./forgotten.ts";
 import { closeSoon } from "./guard.ts";
 import type { HandleEntry, TaskHandle, TaskStream } from "./handle.ts";
 import type { Feed } from "./outputs.ts";
-import { type Received, receiveEvent } from "./receive.ts";
+import { type Received, receiveEvent, tellDeviations } from "./receive.ts";
 import type { LeaseHolder } from "./session.ts";
 import { isSettled, type SettleRule } from "./settle.ts";
 import type { HeldStream } from "./shared-stream.ts";
@@ -37,6 +37,7 @@ class StreamReader implements HeldTaskStream {
   #feed: Feed | undefined;
   readonly #place: StreamPlace;
   #eventCount = 0;
+  #oddityCount = 0;
   #isAnswered = false;
   #isClosed = false;
   #isReplaced = false;
@@ -117,7 +118,7 @@ class StreamReader implements HeldTaskStream {
     } catch (error) {
       if (!this.#isClosed) throw this.#task ? aboutTask(error, this.#task.handle.id, opened.callers) : error;
     } finally {
-      this.#task?.tracked.note(opened.answer.deviations);
+      this.#noteOddities();
       this.close();
     }
     if (this.#isReplaced && this.#task) throw new StreamReplacedError(this.#task.handle.id, this.#eventCount);
@@ -205,11 +206,22 @@ class StreamReader implements HeldTaskStream {
     const reception = { tracked, holder, forceCheck: opened.forceCheck, beforeSend, ...seen };
     let isTold = false;
     const onFolded = (received: Received): void => {
+      this.#noteOddities();
       isTold = this.#place.take(received, tracked, isWanted);
       if (isTold) slot.announce({ event, isFirst, shows: (rule) => this.#shows(rule) });
     };
     await receiveEvent(event, { ...reception, onFolded }, this.#feed);
     return isTold;
+  }
+
+  /** Keeps what was odd about the stream so far; an answer without a task is only told of. */
+  #noteOddities(): void {
+    const { session, opened } = this.#parts;
+    const { deviations } = opened.answer;
+    if (deviations.length === this.#oddityCount) return;
+    if (this.#task) this.#task.tracked.note(deviations);
+    else tellDeviations(session, deviations.slice(this.#oddityCount));
+    this.#oddityCount = deviations.length;
   }
 
   /** 3.1.2, 3.1.6: the first event is the task, or a message in its place with nothing after it. */
