@@ -169,7 +169,10 @@ function omissions(json: JsonObject): Deviation[] {
   const untagged = skills.flatMap((skill: JsonObject, index) => (skill.tags == null ? [index] : []));
   const schemes = isRecord(json.securitySchemes) ? Object.entries(json.securitySchemes) : [];
   const inner = schemes.filter(([, scheme]) => caseOf(scheme, "scheme"));
+  const older = schemes.filter(([, scheme]) => isRecord(scheme) && typeof scheme.type === "string");
   return [
+    ...older.slice(0, maxDeviations).map(([name]) => olderSecurity(["securitySchemes", name], "4.5.1")),
+    ...(Array.isArray(json.security) ? [olderSecurity(["security"], "4.4.1")] : []),
     ...inner.slice(0, maxDeviations).map(([name]) => ({
       kind: "one-of-form",
       path: jsonPath(["securitySchemes", name, "scheme"]),
@@ -178,6 +181,13 @@ function omissions(json: JsonObject): Deviation[] {
     ...lists.map((name) => missingList(`$.${name}`, name, "4.4.1")),
     ...untagged.slice(0, maxDeviations).map((at) => missingList(`$.skills[${at}].tags`, "tags", "4.4.5")),
   ];
+}
+
+/** What says how to authenticate in the words of A2A 0.3 says nothing here, and no credentials would go. */
+function olderSecurity(steps: readonly string[], section: string): Deviation {
+  const wanted = steps.length === 1 ? "securityRequirements" : "a member such as apiKeySecurityScheme";
+  const message = `found the form of A2A 0.3, wanted ${wanted} (${section}); not read`;
+  return { kind: "legacy-security", path: jsonPath(steps), message };
 }
 
 function missingList(path: string, name: string, section: string): Deviation {

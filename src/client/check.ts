@@ -141,11 +141,11 @@ export function requirePinned(
 ): void {
   const { capability } = operationFacts[operation];
   const card = effectiveCard(pin);
-  const unmet = unmetRequirements(card, requirements, session.options.extensions);
-  if (unmet.length > 0) throw new RequirementUnmetError(unmet, pin.digest);
   if (capability && card.capabilities[capability] !== true) {
     throw new CapabilityMissingError(capability, operation, pin.digest);
   }
+  const unmet = unmetRequirements(card, requirements, session.options.extensions);
+  if (unmet.length > 0) throw new RequirementUnmetError(unmet, pin.digest);
 }
 
 /** Asks for the live card in the middle of a call, because of what came in or went wrong. */

@@ -124,3 +124,24 @@ describe("a snapshot", () => {
     );
   });
 });
+
+test("what says how to authenticate as A2A 0.3 does is a deviation, and no scheme of 1.0", () => {
+  const card = {
+    ...baseCard(),
+    securitySchemes: { key: { type: "apiKey", in: "header", name: "x-key" } },
+    security: [{ key: [] }],
+  };
+  const { deviations } = snapshot(JSON.stringify(card));
+  expect(deviations).toEqual([
+    {
+      kind: "legacy-security",
+      path: "$.securitySchemes.key",
+      message: "found the form of A2A 0.3, wanted a member such as apiKeySecurityScheme (4.5.1); not read",
+    },
+    {
+      kind: "legacy-security",
+      path: "$.security",
+      message: "found the form of A2A 0.3, wanted securityRequirements (4.4.1); not read",
+    },
+  ]);
+});

@@ -440,6 +440,11 @@ describe.each(bothBindings)("over %s,", (binding) => {
         capability: "streaming",
         operation: "SubscribeToTask",
       });
+      expect(await caught(client.sendStreamingMessage("hello"))).toMatchObject({
+        name: "CapabilityMissingError",
+        capability: "streaming",
+        operation: "SendStreamingMessage",
+      });
       expect(agent.transcript).toEqual([]);
     });
 
