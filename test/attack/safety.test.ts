@@ -1,8 +1,9 @@
 import { inspect } from "node:util";
-import { createClient, createMemoryLedger, type Ledger } from "a2a-lease";
+import { createClient } from "a2a-lease";
 import { answer } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
+import { createWrittenLedger } from "../ledger/written.ts";
 import { setUp, taskOf } from "./rig.ts";
 
 const secret = "s3cr3t0123456789abcdef";
@@ -11,15 +12,7 @@ describe("a secret", () => {
   test("in the query of the card's URL stays out of the ledger and of a handle's JSON", async () => {
     const path = `/card.json?token=${secret}`;
     const { agent, clock } = setUp({ cardPath: path });
-    const written: string[] = [];
-    const inner = createMemoryLedger();
-    const ledger: Ledger = {
-      ...inner,
-      write(key, record, revision) {
-        written.push(key, JSON.stringify(record));
-        return inner.write(key, record, revision);
-      },
-    };
+    const { ledger, written } = createWrittenLedger();
     const client = await createClient(`${agent.url}${path}`, { fetch: agent.fetch, clock, ledger });
     const task = taskOf(await client.sendMessage("x"));
 

@@ -1,16 +1,8 @@
 import { inspect } from "node:util";
-import {
-  apiKey,
-  type Binding,
-  type Credentials,
-  createClient,
-  createCredentials,
-  createMemoryLedger,
-  type Ledger,
-  pinCard,
-} from "a2a-lease";
+import { apiKey, type Binding, type Credentials, createClient, createCredentials, pinCard } from "a2a-lease";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
+import { createWrittenLedger } from "../ledger/written.ts";
 import { patience } from "../util/cpu.ts";
 import { cardOf, createRawServer, type RawAnswer, type RawServer, taskAnswer } from "./raw-server.ts";
 
@@ -24,15 +16,7 @@ afterEach(() => home.close());
 
 /** A client whose ledger rows are kept. */
 async function connect(credentials: Credentials, more: Parameters<typeof createClient>[1] = {}) {
-  const rows: unknown[] = [];
-  const inner = createMemoryLedger();
-  const ledger: Ledger = {
-    ...inner,
-    write(key, record, revision) {
-      rows.push(key, record);
-      return inner.write(key, record, revision);
-    },
-  };
+  const { ledger, written: rows } = createWrittenLedger();
   return { rows, client: await createClient(home.url, { credentials, ledger, ...more }) };
 }
 

@@ -8,12 +8,11 @@ import {
   type Credentials,
   createClient,
   createCredentials,
-  createMemoryLedger,
-  type Ledger,
   type SecurityScheme,
 } from "a2a-lease";
 import { oauthClientCredentials, oauthRefresh } from "a2a-lease/oauth";
 import { afterEach, beforeEach, expect, vi } from "vitest";
+import { createWrittenLedger } from "../ledger/written.ts";
 import { cardOf, createRawServer, type RawAnswer, type RawRequest, type RawServer } from "./raw-server.ts";
 
 /** Every secret there is, each with a text of its own that nothing else can have. */
@@ -122,7 +121,7 @@ export const wanted = (kind: string) => {
 /** A client of which everything is kept that it tells and writes. */
 export interface Watched {
   readonly client: A2AClient;
-  readonly rows: unknown[];
+  readonly rows: readonly unknown[];
   readonly told: unknown[];
 }
 
@@ -170,15 +169,7 @@ export function useSecretWorld(): SecretWorld {
       home.settings.answer = (request) => (request.method === "GET" ? { body: card } : answer(request));
     },
     async connect(kind) {
-      const rows: unknown[] = [];
-      const inner = createMemoryLedger();
-      const ledger: Ledger = {
-        ...inner,
-        write(key, record, revision) {
-          rows.push(key, record);
-          return inner.write(key, record, revision);
-        },
-      };
+      const { ledger, written: rows } = createWrittenLedger();
       const client = await createClient(`${home.url}/card.json?token=${secrets.urlToken}`, {
         credentials: credentialsOf(kind, login.url),
         headers: { "x-private": secrets.ownHeader },

@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { createMemoryLedger, type Ledger } from "a2a-lease";
 import { describe, expect, test } from "vitest";
+import { createWrittenLedger } from "../ledger/written.ts";
 import { listen, minute, publicUrl, pushOf, startRig, status, token } from "../webhook/rig.ts";
 
 /** What a server writes back to these bytes before it or we close. */
@@ -58,22 +59,14 @@ describe("a notification", () => {
       (secret, id) => ({ statusUpdate: { taskId: id, status: secret, contextId: 1 } }),
     ],
   ])("that repeats its secret in %s is refused, and shows nowhere", async (_where, make) => {
-    const rows: unknown[] = [];
-    const inner = createMemoryLedger();
-    const ledger: Ledger = {
-      ...inner,
-      write(key, record, revision) {
-        rows.push(key, record);
-        return inner.write(key, record, revision);
-      },
-    };
+    const { ledger, written } = createWrittenLedger();
     const { receive, handle, secret, updates, errors } = await startRig({ ledger });
     const answer = await receive(pushOf(make(secret, handle.id), token(secret)));
 
     expect(answer.status).toBe(422);
     expect(updates).toEqual([]);
     expect(errors).toMatchObject([{ code: "MALFORMED_RESPONSE" }]);
-    const shown = [inspect(errors, { depth: 12 }), JSON.stringify([errors, rows]), await answer.text()];
+    const shown = [inspect(errors, { depth: 12 }), JSON.stringify([errors, written]), await answer.text()];
     expect(shown.join()).not.toContain(secret);
   });
 
@@ -110,20 +103,12 @@ describe("a notification", () => {
       }),
     ],
   ])("with a %s of a megabyte is refused, and leaves nothing of it in the ledger", async (_what, bodyOf) => {
-    const inner = createMemoryLedger();
-    let longest = 0;
-    const ledger: Ledger = {
-      ...inner,
-      write(key, record, revision) {
-        longest = Math.max(longest, JSON.stringify([key, record]).length);
-        return inner.write(key, record, revision);
-      },
-    };
+    const { ledger, written } = createWrittenLedger();
     const { receive, handle, secret, updates } = await startRig({ ledger });
     const answer = await receive(pushOf(bodyOf(handle.id, "x".repeat(1024 * 1024)), token(secret)));
     expect({ status: answer.status, updates }).toEqual({ status: 422, updates: [] });
     expect((await answer.text()).length).toBeLessThan(1_000);
-    expect(longest).toBeLessThan(100_000);
+    expect(Math.max(...written.map(({ length }) => length))).toBeLessThan(100_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { createMemoryLedger, type Ledger, LifecycleNotTrustedError } from "a2a-l
 import { step } from "a2a-lease/testing";
 import { createWebhookReceiver } from "a2a-lease/webhook";
 import { describe, expect, test } from "vitest";
+import { createWrittenLedger } from "../ledger/written.ts";
 import { listen, minute, pushOf, startRig, status, token } from "./rig.ts";
 
 /** What a push is answered with. */
@@ -78,15 +79,7 @@ describe("who sends a notification", () => {
   });
 
   test("the ledger never has the secret", async () => {
-    const inner = createMemoryLedger();
-    const written: string[] = [];
-    const ledger: Ledger = {
-      ...inner,
-      write: (key, record, revision) => {
-        written.push(key, JSON.stringify(record));
-        return inner.write(key, record, revision);
-      },
-    };
+    const { ledger, written } = createWrittenLedger();
     const { secret, receive, handle } = await startRig({ ledger });
     await receive(pushOf(status(handle.id, "WORKING", minute(1)), token(secret)));
     expect(secret.length).toBe(43);
