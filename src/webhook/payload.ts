@@ -1,9 +1,10 @@
 import { observe } from "../lifecycle/observe.ts";
 import type { Deviation } from "../model/deviation.ts";
-import { type StreamResponse, streamResponseSchema } from "../model/events.ts";
+import { type StreamResponse, streamResponseSchema, type TaskStatusUpdateEvent } from "../model/events.ts";
 import { type DocumentIssue, readBySchema } from "../model/issues.ts";
 import type { Observation } from "../model/observation.ts";
 import type { PushUpdate } from "../model/push-update.ts";
+import type { Task } from "../model/task.ts";
 import { isRecord } from "../util/freeze.ts";
 import { holdsSecret, strikeJson } from "../util/strike.ts";
 
@@ -60,8 +61,9 @@ export function readPush(json: unknown, { seenAt, secrets }: ReadPushOptions): P
   const push = understand(reading.value, seenAt, deviations);
   const { taskId, contextId, observation } = push;
   // All of it is kept, twenty times over, and none of it is content.
-  const kept = { taskId, contextId, ...observation };
-  const isTooLong = Object.values(kept).some((value) => typeof value === "string" && value.length > maxText);
+  const { raw, timestamp, message: said } = shownBy(reading.value)?.status ?? {};
+  const kept = [taskId, contextId, raw, timestamp, said?.messageId, observation];
+  const isTooLong = kept.some((value) => typeof value === "string" && value.length > maxText);
   const found = isTooLong
     ? `found an id, a state or a time of more than ${maxText} characters, wanted a shorter one`
     : "found the secret of the notification in an id, a state or a time, wanted none";
@@ -69,9 +71,14 @@ export function readPush(json: unknown, { seenAt, secrets }: ReadPushOptions): P
   return { ok: true, push };
 }
 
+/** What shows a status: a task, or an update of it. */
+function shownBy(event: StreamResponse): Task | TaskStatusUpdateEvent | undefined {
+  return "task" in event ? event.task : "statusUpdate" in event ? event.statusUpdate : undefined;
+}
+
 function understand(event: StreamResponse, seenAt: string, deviations: Deviation[]): ReadPush {
   const name = members.find((member) => member in event) ?? "message";
-  const shown = "task" in event ? event.task : "statusUpdate" in event ? event.statusUpdate : undefined;
+  const shown = shownBy(event);
   if (shown) {
     const { state, raw } = shown.status;
     if (raw !== undefined && state !== "unknown") {
