@@ -63,11 +63,11 @@ export async function readJsonAnswer(
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
-  const text = await readTextOf(response, call, options);
+  const text = await readTextOf(response, { call, options, secrets });
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(strikeSecrets(text.slice(0, maxSnippetSource), secrets), snippetLength);
+  const snippet = cut(strikeSecrets(cut(text, maxSnippetSource), secrets), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
     const found = mediaType === "" ? "no media type" : cut(strikeSecrets(mediaType, secrets), 80);
@@ -95,8 +95,7 @@ export function malformedAnswer(
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
 async function readTextOf(
   response: HttpResponse,
-  call: BindingCall,
-  options: BindingOptions,
+  { call, options, secrets }: ReadingContext,
 ): Promise<string> {
   const { mediaType } = response;
   if (mediaType === eventStreamType) {
@@ -105,7 +104,7 @@ async function readTextOf(
   }
   const isLikely = /[/+]json$/.test(mediaType) || mediaType === "" || mediaType === "text/plain";
   return isLikely
-    ? readText(response, bodyOptions("responseBytes", call, options))
+    ? readText(response, { ...bodyOptions("responseBytes", call, options), secrets })
     : readBeginning(response, bodyOptions("errorBytes", call, options));
 }
 

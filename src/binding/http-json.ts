@@ -71,6 +71,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
         [versionHeader]: protocolVersion,
       },
       ...(call.query === undefined ? {} : { query: call.query }),
+      secrets,
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });

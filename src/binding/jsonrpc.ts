@@ -54,6 +54,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         [versionHeader]: protocolVersion,
       },
       ...(call.query === undefined ? {} : { query: call.query }),
+      secrets,
       body: writeJson({ jsonrpc: "2.0", id, method: operation, params }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,

@@ -52,6 +52,12 @@ export function secretParameters(url: string): Readonly<Record<string, string>> 
   );
 }
 
+/** The values in a URL's own query whose names speak of a secret. */
+export function namedParameters(url: string): Readonly<Record<string, string>> {
+  if (!URL.canParse(url)) return {};
+  return Object.fromEntries([...new URL(url).searchParams].filter(([name]) => isSecretParameter(name)));
+}
+
 /**
  * A text without some secrets, in whichever case, as they are and as they stand in JSON and in a URL, and without the
  * beginning of one at which it was cut.
@@ -82,15 +88,14 @@ export function strikeJson(value: unknown, secrets: readonly string[]): unknown 
 
 /** Whether a JSON value holds one of some secrets, in any text or name of a member, as {@link strikeJson} would find it. */
 export function holdsSecret(value: unknown, secrets: readonly string[]): boolean {
-  const { pattern, forms } = knownForms(secrets);
   const holds = (item: unknown): boolean => {
-    // Not `test`, which would go on from where it found something last.
-    if (typeof item === "string") return item.search(pattern) >= 0;
+    // Not `test`, which would go on from where it found something last; and patterns are made for a text, if there is one.
+    if (typeof item === "string") return item.search(knownForms(secrets).pattern) >= 0;
     if (typeof item !== "object" || item === null) return false;
     if (Array.isArray(item)) return item.some(holds);
     return Object.entries(item).some(([name, member]) => holds(name) || holds(member));
   };
-  return forms.length > 0 && holds(value);
+  return secrets.some((secret) => secret !== "") && holds(value);
 }
 
 /** What a list of secrets is looked for by; a stream asks for the same list with each of its frames. */

@@ -20,6 +20,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Secret query parameters: added to the URL as it goes out, and to no URL that is told of. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Other secrets that no error about the answer may hold. @default none */
+  readonly secrets?: readonly string[];
   /** Body. */
   readonly body?: string;
   /** Cache mode of the platform; card reads ask past every local cache. */
@@ -75,7 +77,8 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
 
   return async function exchange(request) {
     const headers = writeHeaders(request.headers);
-    const secrets = secretsIn(request.headers, { ...secretParameters(request.url), ...request.query });
+    const own = secretsIn(request.headers, { ...secretParameters(request.url), ...request.query });
+    const secrets = [...own, ...(request.secrets ?? [])];
     const scope = createScope(clock, [request.signal]);
     const { signal } = scope;
     const sentMs = clock.monotonicMs();
