@@ -116,9 +116,10 @@ export function createCardReader(options: CardReaderOptions): CardReader {
   ): Promise<HttpResponse> {
     const headers = { ...requestHeaders(options.headers, request.validators), ...secret };
     let url = request.url;
+    let shownUrl = url;
     for (let hops = 0; ; hops++) {
       const response = await options.http({
-        url,
+        ...{ url, shownUrl },
         method: "GET",
         headers,
         ...(query === undefined ? {} : { query }),
@@ -132,13 +133,13 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       const location = response.headers.get("location");
       const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
       discardBody(response);
+      const shown = target && strikeSecrets(target.href, secretsOf(url, headers, query));
       const isFollowed =
         target && originOfUrl(target) === new URL(url).origin && hops < options.limits.redirects;
-      if (!isFollowed) {
-        const shown = target && strikeSecrets(target.href, secretsOf(url, headers, query));
-        throw new RedirectRefusedError(url, response.status, shown);
-      }
+      if (!isFollowed) throw new RedirectRefusedError(shownUrl, response.status, shown);
       url = target.href;
+      // The server chose it, and knows what came with the request.
+      shownUrl = shown ?? url;
     }
   }
 

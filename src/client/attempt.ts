@@ -158,7 +158,8 @@ async function attemptAt<O extends OperationName, T>(
     const answer = await exchange(wire);
     // Those of this call are looked for in any case, however many went out meanwhile.
     const mine = credentialValues({ ...secretHeaders({ ...options.headers, ...own }), ...secret }, query);
-    return strikeAnswer(answer, { operation, request, call: wire, sent: withAll(sent.values, mine) });
+    const all = withAll(sent.values, mine);
+    return strikeAnswer(answer, { operation, request, call: wire, sent: all, own: mine });
   } catch (failure) {
     const error = strikeError(failure, wire, request);
     throw requirement ? withRequirement(error, requirement) : error;

@@ -253,3 +253,45 @@ test("a secret that goes out with each call is struck, however many others go ou
     expect(task.artifacts[0]?.parts).toMatchObject([{ text: "you came with ***" }]);
   }
 });
+
+test("a redirect of a card to a place with the secret in it is told of without it", async () => {
+  const places = [`/card.json?${bearer}`, `/${bearer}/card.json`, `/x?kx=${encodeURIComponent(bearer)}`];
+  const answers: RawAnswer[] = [
+    { status: 500 },
+    { status: 302, headers: { location: "https://elsewhere.example/" } },
+  ];
+  for (const [at, location] of places.entries()) {
+    for (const [then, next] of [...answers.entries(), [2, { status: 302, headers: { location } }] as const]) {
+      home.settings.answer = ({ path }) =>
+        path === `/${at}${then}.json` ? { status: 302, headers: { location } } : next;
+      const options = { credentials: { bearer }, cardCredentials: "always", retries: false } as const;
+
+      const error = await thrownBy(createClient(`${home.url}/${at}${then}.json`, options));
+
+      expect(error).toBeInstanceOf(Error);
+      expect(home.log.at(-1)?.path).toContain(bearer);
+      expectNoSecret(error);
+    }
+  }
+});
+
+test("a push configuration has the secret that it was sent with, and none of the calls", async () => {
+  const token = "token-of-notification";
+  const config = { taskId: "t1", id: "p1", url: `https://hook.example/${bearer}`, token, note: bearer };
+  answer = (request) => {
+    const { method } = JSON.parse(request.body) as { method: string };
+    if (method === "SendMessage") return rpc(request, { result: { task: { ...taskOf(), id: "t1" } } });
+    return rpc(request, { result: method.startsWith("List") ? { configs: [config] } : config });
+  };
+  const { client } = await connect();
+  const { pushConfigs } = await taskBy(client, "hello");
+
+  const created = await pushConfigs.create({ id: "p1", url: "https://hook.example/", token });
+  const read = await pushConfigs.get("p1");
+  const { configs } = await pushConfigs.list();
+
+  for (const one of [created, read, ...configs]) {
+    expect(one).toMatchObject({ token, note: "***" });
+    expectNoSecret(one);
+  }
+});
