@@ -33,7 +33,7 @@ export interface ReadingContext {
 export interface JsonAnswer {
   /** The JSON. */
   readonly value: unknown;
-  /** The beginning of its text, for an error about it. */
+  /** The beginning of its text, for an error about it; made when it is asked for. */
   readonly snippet: string;
   /** What was odd about the head. */
   readonly deviations: readonly Deviation[];
@@ -67,19 +67,26 @@ export async function readJsonAnswer(
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(strikeSecrets(cut(text, maxSnippetSource), secrets), snippetLength);
+  const beginning = cut(text, maxSnippetSource);
+  const snippetOf = () => cut(strikeSecrets(beginning, secrets), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
     const found = mediaType === "" ? "no media type" : cut(strikeSecrets(mediaType, secrets), 80);
     const deviation = { kind: "wrong-media-type", message: `found ${found}, wanted application/json` };
-    return { value: reading.value, snippet, deviations: isJson ? [] : [deviation] };
+    return {
+      value: reading.value,
+      get snippet() {
+        return snippetOf();
+      },
+      deviations: isJson ? [] : [deviation],
+    };
   }
-  if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippet);
+  if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippetOf());
   throw new HttpStatusError({
     url,
     status,
     contentType: cut(strikeSecrets(mediaType, secrets), 100),
-    body: snippet,
+    body: snippetOf(),
   });
 }
 

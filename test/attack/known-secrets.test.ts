@@ -1,6 +1,7 @@
 import {
   type A2AClient,
   apiKey,
+  type BindingFactory,
   basic,
   type ClientEventName,
   type ClientOptions,
@@ -204,6 +205,41 @@ describe("a secret with marks in it that end one", () => {
       expect(JSON.stringify(error)).not.toContain("5502103");
     },
   );
+});
+
+test("a secret with such marks is struck whole from what a binding of one's own throws", async () => {
+  const secret = "kx;y,z'5502103}kx kx)end";
+  const throwing: BindingFactory = () => ({
+    name: "JSONRPC",
+    call: () => Promise.reject(Object.assign(new Error(`password: ${secret}`), { code: secret })),
+    open: () => Promise.reject(new Error(`api_key=${secret}`)),
+  });
+  const credentials = async () => ({ headers: { "x-acme": secret } });
+  const { client } = await connect({ credentials, bindings: [throwing], retries: false });
+
+  const thrown = [client.getTask({ id: "t1" }), client.sendStreamingMessage("x")].map(thrownBy);
+
+  for (const error of await Promise.all(thrown)) {
+    expect(error).toBeInstanceOf(Error);
+    expectNoSecret(error);
+    expect(JSON.stringify(error)).not.toContain("5502103");
+  }
+});
+
+test("a function for credentials that throws what it gave before tells no secret", async () => {
+  let isFirst = true;
+  const credentials = async () => {
+    if (!isFirst) throw new TypeError(`could not renew ${bearer}`);
+    isFirst = false;
+    return { headers: { authorization: `Bearer ${bearer}` } };
+  };
+  const { client } = await connect({ credentials });
+  await client.sendMessage("hello");
+
+  const error = await thrownBy(client.sendMessage("hello"));
+
+  expect(error).toMatchObject({ code: "AUTHENTICATION" });
+  expectNoSecret(error);
 });
 
 describe("a long secret, of which a quotation holds many", () => {
