@@ -331,3 +331,12 @@ test("a push configuration has the secret that it was sent with, and none of the
     expectNoSecret(one);
   }
 });
+
+test("a card of an older protocol whose version is a header of the caller's own is told of without it", async () => {
+  card = { name: "x", url: `${home.url}/rpc`, protocolVersion: `0.3 ${secrets.ownHeader}` };
+
+  const error = await thrownBy(connect({ headers: { "x-private": secrets.ownHeader } }));
+
+  expect(error).toMatchObject({ code: "PROTOCOL_VERSION", offered: ["0.3 ***"] });
+  expectNoSecret(error);
+});
