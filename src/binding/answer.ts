@@ -33,7 +33,7 @@ export interface ReadingContext {
 export interface JsonAnswer {
   /** The JSON. */
   readonly value: unknown;
-  /** The beginning of its text, for an error about it. */
+  /** The beginning of its text, for an error about it; made when it is asked for. */
   readonly snippet: string;
   /** What was odd about the head. */
   readonly deviations: readonly Deviation[];
@@ -63,23 +63,30 @@ export async function readJsonAnswer(
 ): Promise<JsonAnswer> {
   const { url, status, mediaType } = response;
   const isJson = /[/+]json$/.test(mediaType);
-  const text = await readTextOf(response, call, options);
+  const text = await readTextOf(response, { call, options, secrets });
   if (text.trim() === "" && mediaType !== eventStreamType && isAnsweredWithNothing(operation)) {
     return { value: undefined, snippet: "", deviations: [] };
   }
-  const snippet = cut(strikeSecrets(text.slice(0, maxSnippetSource), secrets), snippetLength);
+  const beginning = cut(text, maxSnippetSource);
+  const snippetOf = () => cut(strikeSecrets(beginning, secrets), snippetLength);
   const reading = readJson(text, options.limits.responseDepth);
   if (reading.ok) {
     const found = mediaType === "" ? "no media type" : cut(strikeSecrets(mediaType, secrets), 80);
     const deviation = { kind: "wrong-media-type", message: `found ${found}, wanted application/json` };
-    return { value: reading.value, snippet, deviations: isJson ? [] : [deviation] };
+    return {
+      value: reading.value,
+      get snippet() {
+        return snippetOf();
+      },
+      deviations: isJson ? [] : [deviation],
+    };
   }
-  if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippet);
+  if (isJson || mediaType === "") throw new MalformedResponseError([reading.issue], snippetOf());
   throw new HttpStatusError({
     url,
     status,
     contentType: cut(strikeSecrets(mediaType, secrets), 100),
-    body: snippet,
+    body: snippetOf(),
   });
 }
 
@@ -95,8 +102,7 @@ export function malformedAnswer(
 /** All of what may be JSON, the beginning of what will hardly be, and nothing of a stream, which may never end. */
 async function readTextOf(
   response: HttpResponse,
-  call: BindingCall,
-  options: BindingOptions,
+  { call, options, secrets }: ReadingContext,
 ): Promise<string> {
   const { mediaType } = response;
   if (mediaType === eventStreamType) {
@@ -105,7 +111,7 @@ async function readTextOf(
   }
   const isLikely = /[/+]json$/.test(mediaType) || mediaType === "" || mediaType === "text/plain";
   return isLikely
-    ? readText(response, bodyOptions("responseBytes", call, options))
+    ? readText(response, { ...bodyOptions("responseBytes", call, options), secrets })
     : readBeginning(response, bodyOptions("errorBytes", call, options));
 }
 

@@ -24,6 +24,8 @@ export interface BindingCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Secret query parameters, to be handed on with the HTTP request as they are and never put into a URL. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Secrets of earlier calls, which no error about an answer may hold any more than those of this one. @default none */
+  readonly secrets?: readonly string[];
   /** Aborts the call; its reason is rethrown unchanged. */
   readonly signal: AbortSignal;
   /** Budgets of time. */

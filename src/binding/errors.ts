@@ -22,7 +22,7 @@ import {
 import { GatewayError, HttpStatusError } from "../errors/transport.ts";
 import type { OperationName } from "../model/operations.ts";
 import { defined } from "../util/freeze.ts";
-import { cut } from "../util/redact.ts";
+import { cut, redactJson, redactText } from "../util/redact.ts";
 import { strikeJson } from "../util/strike.ts";
 import type { ErrorReason, RemoteFailure } from "./remote-failure.ts";
 import { codeOfStatus, readStatus } from "./rpc-status.ts";
@@ -121,7 +121,15 @@ function withStatus(answer: ErrorAnswer): ErrorAnswer {
 /** An answer without the secrets that went out with its request. */
 function withoutSecrets(answer: ErrorAnswer): ErrorAnswer {
   const { secrets = [], failure, body, challenge, contentType } = answer;
-  return { ...answer, ...strikeJson(defined({ failure, body, challenge, contentType }), secrets) };
+  const struck = strikeJson(defined({ body, challenge, contentType }), secrets);
+  return { ...answer, ...struck, ...(failure ? { failure: withoutSecretsIn(failure, secrets) } : {}) };
+}
+
+/** What is known is struck first: of a secret with a comma in it, a redaction would leave the rest. */
+function withoutSecretsIn(failure: RemoteFailure, secrets: readonly string[]): RemoteFailure {
+  const struck = strikeJson(failure, secrets);
+  const details = redactJson(struck.details) as RemoteFailure["details"];
+  return { ...struck, message: redactText(struck.message), details };
 }
 
 function find(reasons: readonly ErrorReason[]): ProtocolErrorClass | undefined {

@@ -114,7 +114,7 @@ function withFrame(
 ): SkippedFrames {
   if (first) return Object.freeze({ count: count + 1, first });
   const told = cut(strikeSecrets(reason, secrets), 500);
-  const snippet = redactText(cut(strikeSecrets(data.slice(0, snippetSource), secrets), 200));
+  const snippet = redactText(cut(strikeSecrets(cut(data, snippetSource), secrets), 200));
   return Object.freeze({ count: count + 1, first: Object.freeze({ reason: told, snippet }) });
 }
 

@@ -71,6 +71,7 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
         [versionHeader]: protocolVersion,
       },
       ...(call.query === undefined ? {} : { query: call.query }),
+      secrets,
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
     });
@@ -92,11 +93,12 @@ export function createHttpJsonBinding(options: BindingOptions): Binding {
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
     const { operation, response, call, secrets } = accepted;
     const context = { call, options, secrets };
-    const { value, snippet, deviations } = await readJsonAnswer(operation, response, context);
+    const answer = await readJsonAnswer(operation, response, context);
+    const { value, deviations } = answer;
     const read = readHttpJson(operation, value);
     if (read.kind === "error") throw errorIn(accepted, read.failure);
     const { reading } = read;
-    if (!reading.ok) throw malformedAnswer(reading.issues, snippet, secrets);
+    if (!reading.ok) throw malformedAnswer(reading.issues, answer.snippet, secrets);
     return deepFreeze({
       value: reading.value,
       deviations: [...deviations, ...reading.deviations],

@@ -54,6 +54,7 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
         [versionHeader]: protocolVersion,
       },
       ...(call.query === undefined ? {} : { query: call.query }),
+      secrets,
       body: writeJson({ jsonrpc: "2.0", id, method: operation, params }),
       signal: call.signal,
       firstByteMs: call.timeouts.firstByteMs,
@@ -71,13 +72,14 @@ export function createJsonRpcBinding(options: BindingOptions): Binding {
   ): Promise<BindingAnswer<Operations[O]["response"]>> {
     const { operation, id, response, secrets } = accepted;
     const context = { call, options, secrets };
-    const { value, snippet, deviations } = await readJsonAnswer(operation, response, context);
+    const answer = await readJsonAnswer(operation, response, context);
+    const { value, deviations } = answer;
     // Some servers answer a deletion with no body at all.
     const envelope = readEnvelope(value === undefined ? { id, jsonrpc: "2.0" } : value, id);
     if (envelope.kind === "error") throw errorIn(accepted, envelope.failure);
-    if (envelope.kind === "none") throw malformedAnswer([envelope.issue], snippet, secrets);
+    if (envelope.kind === "none") throw malformedAnswer([envelope.issue], answer.snippet, secrets);
     const reading = readResponse(operation, envelope.result, "$.result");
-    if (!reading.ok) throw malformedAnswer(reading.issues, snippet, secrets);
+    if (!reading.ok) throw malformedAnswer(reading.issues, answer.snippet, secrets);
     return deepFreeze({
       value: reading.value,
       deviations: [...deviations, ...envelope.deviations, ...reading.deviations],

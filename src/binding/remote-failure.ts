@@ -1,7 +1,7 @@
 import { maxErrorText } from "../errors/base.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { isRecord } from "../util/freeze.ts";
-import { cut, redactJson, redactText } from "../util/redact.ts";
+import { cut } from "../util/redact.ts";
 
 /** An error object as the remote side wrote it: of JSON-RPC, or `google.rpc.Status` of HTTP+JSON and gRPC. */
 export interface RemoteFailure {
@@ -9,11 +9,11 @@ export interface RemoteFailure {
   readonly code?: number;
   /** Name of its status, `"NOT_FOUND"`; only `google.rpc.Status` has one. */
   readonly status?: string;
-  /** Its message, bounded, without secrets. */
+  /** Its message, bounded. */
   readonly message: string;
   /** Reasons of the `google.rpc.ErrorInfo` objects in its details. */
   readonly reasons: readonly ErrorReason[];
-  /** Its details as sent, bounded, without secrets. */
+  /** Its details as sent, bounded. */
   readonly details: readonly JsonObject[];
 }
 
@@ -29,7 +29,8 @@ const maxDetails = 20;
 
 /**
  * Reads the `error` member of an answer (9.5, 11.6). Whatever it is, it becomes a failure: an object without a code, a
- * text, a list. What is kept of it is bounded before it is looked at any closer.
+ * text, a list. What is kept of it is bounded before it is looked at any closer, and has all secrets in it still: who
+ * makes an error of it strikes out those that are known first, since a redaction would take a part of them away.
  */
 export function readRemoteFailure(error: unknown): RemoteFailure {
   const { code, status, message, data, details } = isRecord(error) ? error : { message: error };
@@ -40,7 +41,7 @@ export function readRemoteFailure(error: unknown): RemoteFailure {
     ...(typeof status === "string" ? { status: cut(status, 100) } : {}),
     message: messageOf(message),
     reasons: listed.flatMap(reasonOf),
-    details: redactJson(bounded) as JsonObject[],
+    details: bounded,
   };
 }
 
@@ -52,7 +53,7 @@ function codeOf(code: unknown): { code?: number } {
 function messageOf(message: unknown): string {
   if (message === undefined || message === null || message === "") return "no message";
   const text = typeof message === "string" ? message : JSON.stringify(prune(message, { left: 500 }));
-  return redactText(cut(text, 1000));
+  return cut(text, 1000);
 }
 
 /** Details are a list by the spec; an object or a text in its place is kept as the one detail. */

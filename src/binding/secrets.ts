@@ -5,16 +5,17 @@ import type { BindingCall } from "./binding.ts";
 
 /**
  * The secrets that a call sends, as the texts that no error about its answer may hold: its headers, its query, what the
- * URL of the interface holds, and those of a push configuration in its body.
+ * URL of the interface holds, those of a push configuration in its body, and those of earlier calls.
  */
 export function secretsOf(
-  { headers, query, interface: { url } }: BindingCall,
+  { headers, query, interface: { url }, secrets = [] }: BindingCall,
   request: object,
 ): readonly string[] {
   return Object.freeze([
     ...new Set([
       ...secretsIn(headers, { ...secretParameters(url), ...query }),
       ...secretsIn(pushSecretsOf(request)),
+      ...secrets,
     ]),
   ]);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../model/schema.ts";
+import { decodeBase64, encodeBase64 } from "../util/base64.ts";
 import { isRecord } from "../util/freeze.ts";
 import { thumbprintOf } from "./jose.ts";
 
@@ -55,7 +56,9 @@ export async function readJwk(jwk: unknown): Promise<VerificationKey | string> {
   if (members.some(([, member]) => typeof member !== "string" || member === "")) {
     return `found a key without all of ${names.join(", ")}`;
   }
-  const key: JsonObject = Object.freeze(Object.fromEntries(members));
+  const key: JsonObject = Object.freeze(
+    Object.fromEntries(members.map(([name, member]) => [name, canonicalMember(name, String(member))])),
+  );
   const { revoked, alg, kid } = jwk;
   return Object.freeze({
     jwk: key,
@@ -66,6 +69,20 @@ export async function readJwk(jwk: unknown): Promise<VerificationKey | string> {
     // A key that is revoked was never in force for us: what it signed before can't be told from what came after.
     notAfterMs: revoked === undefined ? seconds(jwk.exp, Number.POSITIVE_INFINITY) : Number.NEGATIVE_INFINITY,
   });
+}
+
+/**
+ * A number of an RSA key without zeros before it (RFC 7518, 6.3.1), which some writers leave there: one key has one
+ * thumbprint. What is no base64url is left to whoever uses the key.
+ */
+function canonicalMember(name: string, member: string): string {
+  if (name === "kty" || name === "crv") return member;
+  const bytes = decodeBase64(member);
+  if (!bytes) return member;
+  const isNumber = name === "n" || name === "e";
+  const first = isNumber ? bytes.findIndex((byte) => byte !== 0) : 0;
+  const text = encodeBase64(bytes.subarray(Math.max(0, first)));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function seconds(value: unknown, none: number): number {

@@ -14,6 +14,7 @@ import { sha256Hex } from "../util/hash.ts";
 import { type IJsonProblem, inspectIJson } from "../util/i-json.ts";
 import { canonicalJson, jsonPath } from "../util/json.ts";
 import { copyJson } from "../util/json-copy.ts";
+import { cut } from "../util/redact.ts";
 import { strikeSecrets } from "../util/strike.ts";
 import { protocolVersion } from "../wire/version.ts";
 
@@ -126,7 +127,7 @@ function parseText(given: string, options: ParseOptions, digest: () => string): 
   try {
     value = JSON.parse(text);
   } catch {
-    const quoted = strikeSecrets(text.slice(0, quotedFrom), options.secrets ?? []).slice(0, 40);
+    const quoted = strikeSecrets(cut(text, quotedFrom), options.secrets ?? []).slice(0, 40);
     throw unreadable("not-json", `found ${JSON.stringify(quoted)}…, wanted JSON`);
   }
   if (report.problems.length > 0) {

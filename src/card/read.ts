@@ -46,6 +46,8 @@ export interface CardReaderOptions {
   readonly authorize: CardAuthorizer | undefined;
   /** Whether to send credentials unasked. */
   readonly alwaysAuthorize: boolean;
+  /** Other secrets that no card and no error about one may hold, as they are known by then. @default none */
+  readonly known?: () => readonly string[];
 }
 
 /** One read, as the caller wants it. */
@@ -62,6 +64,8 @@ export type CardReader = (request: CardReadRequest) => Promise<CardAnswer>;
 /** Makes a {@link CardReader}. */
 export function createCardReader(options: CardReaderOptions): CardReader {
   const authenticated = new Set<string>();
+  const { known = () => [] } = options;
+  const secretsOf: typeof secretsOfRead = (...read) => [...secretsOfRead(...read), ...known()];
   const keyOf = (url: string) => JSON.stringify([options.principal, url]);
 
   return async function readCard(asked) {
@@ -112,9 +116,10 @@ export function createCardReader(options: CardReaderOptions): CardReader {
   ): Promise<HttpResponse> {
     const headers = { ...requestHeaders(options.headers, request.validators), ...secret };
     let url = request.url;
+    let shownUrl = url;
     for (let hops = 0; ; hops++) {
       const response = await options.http({
-        url,
+        ...{ url, shownUrl },
         method: "GET",
         headers,
         ...(query === undefined ? {} : { query }),
@@ -128,13 +133,13 @@ export function createCardReader(options: CardReaderOptions): CardReader {
       const location = response.headers.get("location");
       const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
       discardBody(response);
+      const shown = target && strikeSecrets(target.href, secretsOf(url, headers, query));
       const isFollowed =
         target && originOfUrl(target) === new URL(url).origin && hops < options.limits.redirects;
-      if (!isFollowed) {
-        const shown = target && strikeSecrets(target.href, secretsOfRead(url, headers, query));
-        throw new RedirectRefusedError(url, response.status, shown);
-      }
+      if (!isFollowed) throw new RedirectRefusedError(shownUrl, response.status, shown);
       url = target.href;
+      // The server chose it, and knows what came with the request.
+      shownUrl = shown ?? url;
     }
   }
 
@@ -144,7 +149,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
     sent: CardCredentials,
   ): Promise<CardAnswer> {
     const { status } = response;
-    const secrets = secretsOfRead(request.url, { ...options.headers, ...sent.headers }, sent.query);
+    const secrets = secretsOf(request.url, { ...options.headers, ...sent.headers }, sent.query);
     const validators = validatorsOf(response.headers);
     const age = ageOf(response.headers);
     if (status === 304 && request.validators) {
@@ -194,7 +199,7 @@ export function createCardReader(options: CardReaderOptions): CardReader {
         clock: options.clock,
         signal: request.signal,
       });
-      refuseEcho(bytes, { url: request.url, own: options.headers, sent });
+      refuseEcho(bytes, { url: request.url, own: options.headers, sent, known: known() });
       return bytes;
     } catch (error) {
       if (!(error instanceof LimitExceededError)) throw error;

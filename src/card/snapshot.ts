@@ -1,4 +1,4 @@
-import { CardInvalidError, CardUnreadableError } from "../errors/card.ts";
+import { CardInvalidError, CardUnreadableError, ProtocolVersionError } from "../errors/card.ts";
 import type { Deviation } from "../model/deviation.ts";
 import type { CardDigests } from "../model/pin.ts";
 import type { JsonObject } from "../model/schema.ts";
@@ -84,6 +84,9 @@ function withoutSecrets<T>(secrets: readonly string[], judge: () => T): T {
   try {
     return judge();
   } catch (error) {
+    if (error instanceof ProtocolVersionError && holdsSecret(error.offered, secrets)) {
+      throw new ProtocolVersionError(strikeJson(error.offered, secrets), error.implemented);
+    }
     if (!(error instanceof CardInvalidError) || !holdsSecret(error.issues, secrets)) throw error;
     throw new CardInvalidError(error.url, strikeJson(error.issues, secrets), error.digest);
   }

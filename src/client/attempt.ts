@@ -10,7 +10,7 @@ import type { CardRequirements } from "../model/requirements.ts";
 import type { Instant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import { canonicalJson } from "../util/json.ts";
-import { secretParameters } from "../util/strike.ts";
+import { credentialValues, secretHeaders } from "../util/strike.ts";
 import { budgetOf, type Call, checkOf } from "./call.ts";
 import { credentialsFor, type ResolvedCredentials, withRequirement } from "./credentials.ts";
 import { checkHeaders } from "./headers.ts";
@@ -137,13 +137,16 @@ async function attemptAt<O extends OperationName, T>(
     const origin = originOf(target.url);
     session.observer.emit("credentials-chosen", { operation, origin, requirement });
   }
-  credentials.sent.addOwn({ ...options.headers, ...own });
-  credentials.sent.add(pushSecretsOf(request), secretParameters(target.url));
+  const { sent } = credentials;
+  sent.addOwn({ ...options.headers, ...own });
+  sent.add(pushSecretsOf(request));
+  sent.addUrl(target.url);
   const wire: BindingCall = {
     interface: target,
     // Headers may carry secrets of the caller's own making, so they are bound to origins as credentials are.
     headers: { ...(isBound ? { ...options.headers, ...own } : {}), ...declared, ...secret },
     ...defined({ query }),
+    secrets: sent.values,
     signal,
     timeouts: {
       firstByteMs: call.message ? budgetOf(session, call) : firstByteMs,
@@ -153,11 +156,20 @@ async function attemptAt<O extends OperationName, T>(
   };
   try {
     const answer = await exchange(wire);
-    return strikeAnswer(answer, { operation, request, call: wire, sent: credentials.sent.values });
+    // Those of this call are looked for in any case, however many went out meanwhile.
+    const mine = credentialValues({ ...secretHeaders({ ...options.headers, ...own }), ...secret }, query);
+    const all = withAll(sent.values, mine);
+    return strikeAnswer(answer, { operation, request, call: wire, sent: all, own: mine });
   } catch (failure) {
     const error = strikeError(failure, wire, request);
     throw requirement ? withRequirement(error, requirement) : error;
   }
+}
+
+/** A list with all of some values in it; the very same where they are, since its patterns are remembered by it. */
+function withAll(list: readonly string[], values: readonly string[]): readonly string[] {
+  const missing = values.filter((value) => !list.includes(value));
+  return missing.length === 0 ? list : Object.freeze([...list, ...missing]);
 }
 
 /** A pin may have been taken elsewhere, under another policy or none, and have been changed since. */

@@ -45,6 +45,7 @@ export function cardReader(
     principal: options.principal,
     headers: options.headers,
     authorize: options.credentials === undefined ? undefined : authorize,
+    known: () => credentials.sent.unnamed,
     alwaysAuthorize: options.cardCredentials === "always",
   });
 }

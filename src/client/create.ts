@@ -141,6 +141,9 @@ async function findCard(
   const url = "card" in where ? revalidateAt : where.url;
   const origins = [...(url === undefined ? [] : [new URL(url).origin]), ...options.allowedOrigins];
   const sent = createSentSecrets(url);
+  // One that will be sent to everybody is known before it is.
+  const { bearer } = { bearer: undefined, ...options.credentials };
+  if (bearer !== undefined) sent.add({ authorization: `Bearer ${bearer}` });
   const credentials: CredentialScope = {
     credentials: options.credentials,
     origins: [...new Set(origins)],

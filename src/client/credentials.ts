@@ -11,6 +11,7 @@ import type {
 } from "../model/credentials.ts";
 import { withSignal } from "../util/abort.ts";
 import { defined, isRecord } from "../util/freeze.ts";
+import { strikeSecrets } from "../util/strike.ts";
 import { checkHeaders } from "./headers.ts";
 import { asksForCredentials, requirementsOf } from "./security-requirements.ts";
 import type { SentSecrets } from "./sent-secrets.ts";
@@ -83,10 +84,14 @@ async function credentialsWithin(
   }
   const { purpose, challenge, refused, signal } = request;
   const context = { origin, purpose, requirements, signal, ...defined({ challenge, refused }) };
-  return checkGiven(await ask(credentials, context, request.url));
+  return checkGiven(await ask(credentials, context, { url: request.url, sent: scope.sent.values }));
 }
 
-async function ask(provider: CredentialProvider, context: CredentialContext, url: string): Promise<unknown> {
+async function ask(
+  provider: CredentialProvider,
+  context: CredentialContext,
+  { url, sent }: { readonly url: string; readonly sent: readonly string[] },
+): Promise<unknown> {
   try {
     // A function that never answers must not hold up a caller who gave up.
     return await withSignal(Promise.resolve(provider(context)), context.signal);
@@ -94,7 +99,8 @@ async function ask(provider: CredentialProvider, context: CredentialContext, url
     if (context.signal.aborted) throw context.signal.reason;
     if (failure instanceof A2ALeaseError) throw failure;
     // What it threw may hold the very secrets that it works with: only its words go on, redacted.
-    const words = failure instanceof Error ? failure.message.trim() : "something that is no error";
+    const told = failure instanceof Error ? failure.message.trim() : "something that is no error";
+    const words = strikeSecrets(told, sent);
     const found = `the credentials function threw ${words || "an error without a word"}`;
     throw new AuthenticationError(url, { challenge: context.challenge, found });
   }

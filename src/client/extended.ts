@@ -87,7 +87,8 @@ export async function readExtended(
     if (!isRecord(json)) throw new MalformedResponseError([{ path: "$.result", message: "found no card" }]);
     const own = { ...session.options.headers, ...options.headers };
     const bytes = new TextEncoder().encode(JSON.stringify(json));
-    refuseEcho(bytes, { url: pin.interface.url, own, sent: credentialsSent(call) });
+    const known = session.credentials.sent.unnamed;
+    refuseEcho(bytes, { url: pin.interface.url, own, sent: credentialsSent(call), known });
     const { card } = shapeCard(json, "", pin.interface.url);
     const { verdict, refusal } = await session.verifier.verify(json, pin.interface.url, scope.signal);
     return Object.freeze({

@@ -21,6 +21,8 @@ export interface Striking {
   readonly request: object;
   /** The secrets that the client has sent. */
   readonly sent: readonly string[];
+  /** What authenticated the call itself. */
+  readonly own: readonly string[];
 }
 
 /**
@@ -91,24 +93,25 @@ function strikeAll<T extends object>(told: T, { call, request, sent }: Striking)
   return holdsSecret(told, secrets) ? deepFreeze(strikeJson(told, secrets)) : told;
 }
 
-/** Operations that are answered with what they were sent, a secret among it, or whose answer is judged elsewhere. */
+/** Operations that are answered with what they were sent: secrets of notifications, which are no strangers there. */
 const ownAnswers: ReadonlySet<OperationName> = new Set([
   "CreateTaskPushNotificationConfig",
   "GetTaskPushNotificationConfig",
   "ListTaskPushNotificationConfigs",
-  "GetExtendedAgentCard",
 ]);
 
-function strikeValue<T>(value: T, { operation, sent }: Striking): { value: T; isStruck: boolean } {
-  const isOwn = ownAnswers.has(operation);
-  if (!isOwn && !holdsSecret(value, sent)) return { value, isStruck: false };
+function strikeValue<T>(value: T, { operation, sent, own }: Striking): { value: T; isStruck: boolean } {
+  // What an extended card may not hold is judged elsewhere.
+  const isCard = operation === "GetExtendedAgentCard";
+  if (isCard || !holdsSecret(value, sent)) return { value, isStruck: false };
+  const strangers = ownAnswers.has(operation) ? own : sent;
   for (const { path, id } of idsIn(value)) {
     if (!holdsSecret(id, sent)) continue;
     const message = "found a secret of ours in an id, wanted an id without one";
     throw new MalformedResponseError([{ path, message }]);
   }
-  if (isOwn) return { value, isStruck: false };
-  return { value: deepFreeze(strikeJson(value, sent)), isStruck: true };
+  if (!holdsSecret(value, strangers)) return { value, isStruck: false };
+  return { value: deepFreeze(strikeJson(value, strangers)), isStruck: true };
 }
 
 /** Members by which an agent is asked again. */

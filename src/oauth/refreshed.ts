@@ -33,7 +33,7 @@ export async function tellRefreshed(
     if (scope.signal.aborted) throw scope.signal.reason;
     // What it threw may hold the token: only its words go on.
     const words = error instanceof Error ? error.message.trim() : "";
-    const struck = strikeSecrets(redactText(words), [refreshToken, accessToken]);
+    const struck = redactText(strikeSecrets(words, [refreshToken, accessToken]));
     throw fail(struck === "" ? "failed" : `failed (${cut(struck, 300)})`);
   } finally {
     scope.release();

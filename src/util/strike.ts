@@ -52,6 +52,12 @@ export function secretParameters(url: string): Readonly<Record<string, string>> 
   );
 }
 
+/** The values in a URL's own query whose names speak of a secret. */
+export function namedParameters(url: string): Readonly<Record<string, string>> {
+  if (!URL.canParse(url)) return {};
+  return Object.fromEntries([...new URL(url).searchParams].filter(([name]) => isSecretParameter(name)));
+}
+
 /**
  * A text without some secrets, in whichever case, as they are and as they stand in JSON and in a URL, and without the
  * beginning of one at which it was cut.
@@ -82,12 +88,12 @@ export function strikeJson(value: unknown, secrets: readonly string[]): unknown 
 
 /** Whether a JSON value holds one of some secrets, in any text or name of a member, as {@link strikeJson} would find it. */
 export function holdsSecret(value: unknown, secrets: readonly string[]): boolean {
-  const { pattern, forms } = knownForms(secrets);
-  // Most texts are too short to hold any.
-  const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  // Most texts are too short to hold any; patterns are made for one that is not.
+  const shortest = Math.min(...secrets.map(({ length }) => length || Number.POSITIVE_INFINITY));
   const holds = (item: unknown): boolean => {
     // `search` begins at the beginning, where `test` goes on from what it found last.
-    if (typeof item === "string") return item.length >= shortest && item.search(pattern) >= 0;
+    if (typeof item === "string")
+      return item.length >= shortest && item.search(knownForms(secrets).pattern) >= 0;
     if (typeof item !== "object" || item === null) return false;
     if (Array.isArray(item)) return item.some(holds);
     for (const name in item) if (holds(name) || holds((item as Record<string, unknown>)[name])) return true;

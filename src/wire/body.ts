@@ -1,5 +1,7 @@
 import { LimitExceededError, MalformedResponseError, TimeoutError } from "../errors/transport.ts";
 import type { Clock } from "../util/clock.ts";
+import { cut } from "../util/redact.ts";
+import { strikeSecrets } from "../util/strike.ts";
 import { type Chunks, openChunks } from "./chunks.ts";
 import type { HttpResponse } from "./http.ts";
 import { decodeUtf8, decodeUtf8Lossy } from "./utf8.ts";
@@ -16,6 +18,8 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** Name of the limit that `maxBytes` is, for the error. */
   readonly limit: string;
+  /** Secrets that no error may hold which quotes from the body. @default none */
+  readonly secrets?: readonly string[];
 }
 
 /**
@@ -39,6 +43,9 @@ export async function readBytes(response: HttpResponse, options: BodyOptions): P
   }
 }
 
+/** How much of a body is looked at for its beginning, so that no secret is cut in half. */
+const quotedFrom = 8_192;
+
 /**
  * Reads a body to its end as UTF-8, without a byte order mark. Throws as {@link readBytes} does.
  *
@@ -48,30 +55,34 @@ export async function readText(response: HttpResponse, options: BodyOptions): Pr
   const bytes = await readBytes(response, options);
   const text = decodeUtf8(bytes);
   if (text !== undefined) return text;
-  const beginning = decodeUtf8Lossy(bytes.subarray(0, 500));
+  const beginning = cut(decodeUtf8Lossy(bytes.subarray(0, 4 * quotedFrom)), quotedFrom);
   throw new MalformedResponseError(
     [{ path: "$", message: "found bytes that are no UTF-8, wanted UTF-8" }],
-    beginning,
+    cut(strikeSecrets(beginning, options.secrets ?? []), 500),
   );
 }
 
 /**
  * Reads what can be had of the body of an error answer: at most `maxBytes`, and less when the connection breaks or
- * falls silent, since its status is worth more than its body.
+ * falls silent, since its status is worth more than its body. A text that goes on says so at its end.
  *
  * @throws the signal's reason, and nothing else.
  */
 export async function readBeginning(response: HttpResponse, options: BodyOptions): Promise<string> {
   const chunks = open(response, options);
   const parts: Uint8Array[] = [];
+  let length = 0;
   try {
-    await pull(chunks, options.maxBytes, parts);
+    length = await pull(chunks, options.maxBytes, parts);
   } catch {
     options.signal.throwIfAborted();
   } finally {
     chunks.close();
   }
-  return decodeUtf8Lossy(join(parts, options.maxBytes));
+  const text = decodeUtf8Lossy(join(parts, options.maxBytes));
+  const more = length - options.maxBytes;
+  // Whoever strikes secrets out of it has to know that one may have been cut in half.
+  return more > 0 ? `${text.replace(/\ufffd+$/, "")}… (${more} more)` : text;
 }
 
 /** Lets go of a body that nobody wants, and of its connection. */

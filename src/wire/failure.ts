@@ -39,8 +39,9 @@ export function toConnectionError(
   secrets: readonly string[] = [],
 ): ConnectionError {
   const failures = failuresIn(failure);
-  const systemCode = failures.map(codeOf).find((code) => code !== undefined);
-  const message = strikeSecrets(textOf(failures), secrets);
+  const code = failures.map(codeOf).find((found) => found !== undefined);
+  const systemCode = code && strikeSecrets(code, secrets);
+  const message = textOf(failures, secrets);
   return new ConnectionError(url, {
     ...(systemCode === undefined ? {} : { systemCode }),
     neverSent: phase === "head" && judge(failure, new Set()) === "never-sent",
@@ -88,10 +89,11 @@ function codeOf(failure: unknown): string | undefined {
   return isRecord(failure) && typeof failure.code === "string" ? cut(failure.code, 80) : undefined;
 }
 
-function textOf(failures: readonly unknown[]): string {
+/** What is known to be secret is struck first: a redaction or a cut would leave a part of it. */
+function textOf(failures: readonly unknown[], secrets: readonly string[]): string {
   const texts = failures.map((item) => (isRecord(item) ? item.message : item));
   const told = new Set(texts.filter((text): text is string => typeof text === "string" && text !== ""));
   if (told.size === 0) return "the platform gave no reason";
-  const text = [...told].map((item) => cut(item, maxText)).join(": ");
+  const text = [...told].map((item) => cut(strikeSecrets(item, secrets), maxText)).join(": ");
   return redactText(cut(text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, redactUrl), maxText));
 }

@@ -14,12 +14,16 @@ export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 export interface HttpRequest {
   /** Absolute URL, used verbatim. */
   readonly url: string;
+  /** What errors call it, where a server chose it and may have put a secret into it. @default the URL */
+  readonly shownUrl?: string;
   /** Method. */
   readonly method: "GET" | "POST" | "DELETE";
   /** Headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Secret query parameters: added to the URL as it goes out, and to no URL that is told of. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Other secrets that no error about the answer may hold. @default none */
+  readonly secrets?: readonly string[];
   /** Body. */
   readonly body?: string;
   /** Cache mode of the platform; card reads ask past every local cache. */
@@ -37,7 +41,7 @@ export interface HttpRequest {
 
 /** The head of an HTTP answer, and its body still unread. */
 export interface HttpResponse {
-  /** URL that was called. */
+  /** URL that was called, as errors call it. */
   readonly url: string;
   /** Status. */
   readonly status: number;
@@ -75,11 +79,13 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
 
   return async function exchange(request) {
     const headers = writeHeaders(request.headers);
-    const secrets = secretsIn(request.headers, { ...secretParameters(request.url), ...request.query });
+    const own = secretsIn(request.headers, { ...secretParameters(request.url), ...request.query });
+    const secrets = [...own, ...(request.secrets ?? [])];
     const scope = createScope(clock, [request.signal]);
     const { signal } = scope;
     const sentMs = clock.monotonicMs();
-    const timeout = (budgetMs: number) => new TimeoutError(request.url, "first-byte", budgetMs);
+    const shownUrl = shownUrlOf(request);
+    const timeout = (budgetMs: number) => new TimeoutError(shownUrl, "first-byte", budgetMs);
     scope.deadline(request.firstByteMs, () => timeout(request.firstByteMs));
     try {
       signal.throwIfAborted();
@@ -104,7 +110,7 @@ export function createHttp({ fetch, clock }: HttpOptions): HttpExchange {
       const failure = error instanceof FetchError ? error.cause : error;
       if (failure instanceof A2ALeaseError) throw failure;
       if (isPlatformTimeout(failure)) throw timeout(Math.round(clock.monotonicMs() - sentMs));
-      throw toConnectionError(request.url, failure, "head", secrets);
+      throw toConnectionError(shownUrl, failure, "head", secrets);
     } finally {
       scope.release();
     }
@@ -119,6 +125,10 @@ function withQuery({ url, query }: HttpRequest): string {
   return full.href;
 }
 
+function shownUrlOf({ url, shownUrl = url }: HttpRequest): string {
+  return shownUrl;
+}
+
 function readHead(
   request: HttpRequest,
   response: Response,
@@ -131,11 +141,11 @@ function readHead(
   if (isUnseen || (isRedirect && request.redirect !== "return")) {
     const location = response.redirected ? response.url : resolve(headers.get("location"), request.url);
     const shown = location === undefined ? undefined : strikeSecrets(location, secrets);
-    throw new RedirectRefusedError(request.url, isUnseen ? 0 : status, shown);
+    throw new RedirectRefusedError(shownUrlOf(request), isUnseen ? 0 : status, shown);
   }
   const retryAfterMs = readRetryAfter(headers.get("retry-after"), nowMs);
   return {
-    url: request.url,
+    url: shownUrlOf(request),
     status,
     headers,
     mediaType: (headers.get("content-type") ?? "")

@@ -1,5 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { LimitExceededError, MalformedResponseError } from "../errors/transport.ts";
+import { cut } from "../util/redact.ts";
 import { longestRetryMs } from "./retry-after.ts";
 import { createUtf8Reader, hasDamage } from "./utf8.ts";
 
@@ -91,7 +92,7 @@ export function createSseParser(maxEventBytes: number): SseParser {
     onError({ type, line = "" }) {
       if (type === "max-buffer-size-exceeded") stopTooLarge();
       if (type !== "unknown-field") return;
-      ignored = { count: ignored.count + 1, first: ignored.first ?? line.slice(0, 200) };
+      ignored = { count: ignored.count + 1, first: ignored.first ?? cut(line, 200) };
       ignoredInARow += 1;
       if (ignoredInARow > maxIgnoredLines) {
         const message = `found ${ignoredInARow} lines that belong to no event, wanted an event stream`;

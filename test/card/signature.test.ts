@@ -48,6 +48,12 @@ describe("a valid signature", () => {
     expect(await readJwk({ kty: "RSA", n, e: "AQAB", alg: "RS256", kid: "2011-04-29" })).toMatchObject({
       thumbprint: "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
     });
+    // Some writers leave a zero before a number, and padding after it.
+    const zeros = Buffer.concat([Buffer.alloc(1), Buffer.from(n, "base64url")]).toString("base64");
+    expect(await readJwk({ kty: "RSA", n: zeros, e: "AAEAAQ==" })).toMatchObject({
+      jwk: { kty: "RSA", n, e: "AQAB" },
+      thumbprint: "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
+    });
   });
   test.each(testAlgorithms)("is made with %s", async (algorithm) => {
     const one = createTestSigner("k", algorithm);
@@ -285,6 +291,12 @@ describe("several signatures", () => {
       "one key under two ids",
       { ...card, signatures: [entry, signer.sign(text, { kid: "b" })] },
       { keys: [signer.jwk, { ...signer.jwk, kid: "b" }], threshold: 2 },
+      ["untrusted-signer", "counts", "repeated"],
+    ],
+    [
+      "one key written in two ways",
+      { ...card, signatures: [entry, signer.sign(text, { kid: "b" })] },
+      { keys: [signer.jwk, { ...signer.jwk, kid: "b", x: `${signer.jwk.x}=` }], threshold: 2 },
       ["untrusted-signer", "counts", "repeated"],
     ],
     [
