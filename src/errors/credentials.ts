@@ -17,8 +17,9 @@ export class CredentialMissingError extends A2ALeaseError {
   /** What the caller has: names of schemes, each with the kind of its provider. */
   readonly available: readonly string[];
   /**
-   * Why some of it was passed over, scheme by scheme: what is kept for the scheme is of another kind, or several could
-   * serve it and none is under its name. The first ten of them.
+   * Why some of it was passed over, scheme by scheme: its provider gave none, what is kept for it is of another kind or
+   * comes by a flow that it does not offer, several could serve it and none is under its name, or the card does not define
+   * it. The first ten of them.
    */
   readonly problems: readonly string[];
 

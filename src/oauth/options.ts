@@ -66,9 +66,9 @@ export interface RefreshedToken {
 export interface RefreshableOptions extends OAuthOptions {
   /**
    * A refresh token that is known from before; it is tried first. It is used once, whatever scopes are asked for, if the
-   * server gives another one in its place, and belongs to the first server that takes it.
+   * server gives another one in its place, and belongs to the first server that takes it. @default none
    */
-  readonly refreshToken?: string;
+  readonly refreshToken?: string | undefined;
   /**
    * Told of each new refresh token, to be kept. The call waits for it, no longer than `timeoutMs`, and fails with a
    * `TokenRequestError` of the reason `not-kept` where it fails or is not done by then; the token counts all the same,
