@@ -10,8 +10,8 @@ import type {
   RequestCredentials,
 } from "../model/credentials.ts";
 import { withSignal } from "../util/abort.ts";
+import { thrownText } from "../util/found.ts";
 import { defined, isRecord } from "../util/freeze.ts";
-import { strikeSecrets } from "../util/strike.ts";
 import { checkHeaders } from "./headers.ts";
 import { asksForCredentials, requirementsOf } from "./security-requirements.ts";
 import type { SentSecrets } from "./sent-secrets.ts";
@@ -99,10 +99,9 @@ async function ask(
     if (context.signal.aborted) throw context.signal.reason;
     if (failure instanceof A2ALeaseError) throw failure;
     // What it threw may hold the very secrets that it works with: only its words go on, redacted.
-    const told = failure instanceof Error ? failure.message.trim() : "something that is no error";
-    const words = strikeSecrets(told, sent);
-    const found = `the credentials function threw ${words || "an error without a word"}`;
-    throw new AuthenticationError(url, { challenge: context.challenge, found });
+    const found = `that the credentials function threw ${thrownText(failure, sent)}`;
+    const wanted = "{ headers } or { query } from it, or undefined";
+    throw new AuthenticationError(url, { challenge: context.challenge, found, wanted });
   }
 }
 

@@ -99,6 +99,9 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
   ) {
     throw new TypeError("credentials: found neither { bearer } nor a function");
   }
+  if (typeof credentials === "object" && credentials.bearer === "") {
+    throw new TypeError("credentials.bearer: found an empty text, wanted a token");
+  }
   if (given.onAuthRequired !== undefined && typeof given.onAuthRequired !== "function") {
     throw new TypeError("onAuthRequired: wanted a function");
   }

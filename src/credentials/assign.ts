@@ -2,6 +2,7 @@ import type { CredentialProvider, CredentialRequirements, SchemeProvider } from 
 import { type SecurityRequirement, type SecurityScheme, securitySchemeKind } from "../model/security.ts";
 import { own } from "../util/freeze.ts";
 import { cut } from "../util/redact.ts";
+import { isUnplaced } from "./ready.ts";
 
 /** One provider for each security scheme that the caller has credentials for. */
 export type ProvidersByScheme = Readonly<Record<string, CredentialProvider | SchemeProvider>>;
@@ -57,21 +58,37 @@ function assignScheme(
 ): Assignment {
   const scheme = own(schemes, name);
   const named = own(providers, name);
-  if (named && (!scheme || fits(named, scheme))) return { provider: named, isUnasked: false };
+  if (!scheme)
+    return named && !isUnplaced(named) ? { provider: named, isUnasked: false } : undefinedFor(named);
   // Whoever names a scheme means it: nothing else goes in its place.
-  if (named && scheme) return { problem: mismatch(named, name, scheme) };
-  if (!scheme) return { problem: undefined };
+  if (named) {
+    return fits(named, scheme)
+      ? { provider: named, isUnasked: false }
+      : { problem: mismatch(named, name, scheme) };
+  }
   const kind = securitySchemeKind(scheme);
   const ofKind = isKind(kind) ? own(providers, kind) : undefined;
-  if (ofKind && fits(ofKind, scheme)) return { provider: ofKind, isUnasked: false };
+  if (ofKind && fits(ofKind, scheme) && isOffered(ofKind, scheme))
+    return { provider: ofKind, isUnasked: false };
   // What the caller keeps for another scheme of this card, or for another kind, is not for this one.
-  const free = Object.entries(providers).filter(
+  const serving = Object.entries(providers).filter(
     ([key, item]) => !Object.hasOwn(schemes, key) && !isKind(key) && "serves" in item && item.serves(scheme),
   );
+  const free = serving.filter(([, item]) => isOffered(item, scheme));
   const [first] = free;
   if (first && free.length === 1) return { provider: first[1], isUnasked: true };
   if (first) return { problem: ambiguity(free.map(([key]) => key)) };
-  return { problem: ofKind && mismatch(ofKind, kind, scheme) };
+  if (ofKind) return { problem: mismatch(ofKind, kind, scheme) };
+  const [other] = serving;
+  return { problem: other && mismatch(other[1], other[0], scheme) };
+}
+
+/** What speaks against a scheme that a requirement names and the card does not define. */
+function undefinedFor(named: CredentialProvider | SchemeProvider | undefined): Assignment {
+  const wanted = named
+    ? "one that says where an API key goes, or the options in and name"
+    : "one, or a provider under its name";
+  return { problem: `found no definition on the card, wanted ${wanted}` };
 }
 
 /** Several that could serve the same, and nothing that says which one is meant. */
@@ -98,12 +115,28 @@ function fits(provider: CredentialProvider | SchemeProvider, scheme: SecuritySch
   return (provider.fits ?? provider.serves)(scheme);
 }
 
+/** Whether its tokens come by a flow that the scheme offers; one that lists none leaves it open. */
+function isOffered(provider: CredentialProvider | SchemeProvider, scheme: SecurityScheme): boolean {
+  const flows = "flows" in provider ? provider.flows : undefined;
+  const offered = offeredFlows(scheme);
+  return flows === undefined || offered.length === 0 || flows.some((flow) => offered.includes(flow));
+}
+
+function offeredFlows({ oauth2SecurityScheme }: SecurityScheme): readonly string[] {
+  const flows = Object.entries(oauth2SecurityScheme?.flows ?? {});
+  return flows.flatMap(([name, flow]) => (flow === undefined ? [] : [name]));
+}
+
 function mismatch(
   provider: CredentialProvider | SchemeProvider,
   key: string,
   scheme: SecurityScheme,
 ): string {
   const label = quoted("label" in provider ? provider.label : "a function");
+  if (fits(provider, scheme)) {
+    const flows = cut(offeredFlows(scheme).join(" or "), 200);
+    return `found ${label} under ${quoted(key)}, wanted the flow ${flows}, or it under the scheme's own name`;
+  }
   const { httpAuthSecurityScheme: http } = scheme;
   const kind = securitySchemeKind(scheme);
   const wanted = http ? `${kind} ${quoted(http.scheme)}` : kind;

@@ -6,13 +6,12 @@ import type {
   CredentialProvider,
   CredentialRequirements,
   GivenCredentials,
-  RequestCredentials,
-  RequestedScheme,
 } from "../model/credentials.ts";
 import { own } from "../util/freeze.ts";
 import { ambiguity, assignRequirement, type ProvidersByScheme, quoted } from "./assign.ts";
 import { challengeSchemes, schemeOfChallenge } from "./challenge.ts";
 import { describeRequirement, requirementText } from "./choose.ts";
+import { gather, type Part } from "./gather.ts";
 
 /**
  * Makes credentials out of providers for single security schemes. For each request the first alternative of the card's
@@ -21,13 +20,17 @@ import { describeRequirement, requirementText } from "./choose.ts";
  * that are neither a kind nor another scheme of the card, the only one that can serve it.
  *
  * A provider under the name of a scheme that is of another kind is never asked, nor is one of several that could serve
- * the same scheme, or one that could serve two schemes of one alternative: such a secret goes where somebody names it.
+ * the same scheme, or one that could serve two schemes of one alternative: such a secret goes where somebody names it. So
+ * does a token by a flow of OAuth 2.0 that the scheme does not offer.
+ *
+ * A provider that gives nothing has none for this: the next alternative is tried.
  *
  * A card that asks for nothing gets nothing, unless it refuses the call: then the one that can serve what its challenge
  * names is asked, or the only one where it names nothing.
  *
  * The provider throws `CredentialMissingError` where no alternative can be met, with the `problems` of those that were
- * passed over, and what the providers throw.
+ * passed over, and `AuthenticationError` where a provider throws, gives something else than credentials, or has none after
+ * a refusal. An error of this library that a provider throws goes on as it is.
  *
  * @throws TypeError for what is no provider.
  */
@@ -47,49 +50,32 @@ export function createCredentials(providers: ProvidersByScheme): CredentialProvi
       (item) => challenge === undefined || Object.keys(item.schemes).length > 0,
     );
     const problems: string[] = [];
+    const lacking: Lacking[] = [];
     for (const item of alternatives) {
       const assigned = assignRequirement(providers, item, schemes);
       if (!assigned.ok) {
         problems.push(...assigned.problems);
         continue;
       }
-      const chosen = describeRequirement(item, schemes);
-      const parts = chosen.schemes.map(({ name, scopes }) => {
+      const requirement = describeRequirement(item, schemes);
+      const parts = requirement.schemes.flatMap(({ name, scopes }): Part[] => {
+        const provider = own(assigned.providers, name);
         const scheme = own(schemes, name) ?? {};
-        return { provider: own(assigned.providers, name), asked: { name, scheme, scopes } };
+        return provider ? [{ provider, asked: { name, scheme, scopes } }] : [];
       });
-      return gather(context, chosen, parts);
+      const gathered = await gather(context, requirement, parts);
+      if ("given" in gathered) return gathered.given;
+      lacking.push({ ...gathered.lacking, requirement });
     }
-    throw missing(providers, context.origin, { requirements: { alternatives, schemes }, problems });
+    throw nothing(providers, context, { requirements: { alternatives, schemes }, problems, lacking });
   };
 }
 
-/** Asks one provider for each scheme and lays what they give side by side. */
-async function gather(
-  context: CredentialContext,
-  requirement: ChosenRequirement,
-  parts: readonly { readonly provider: CredentialProvider | undefined; readonly asked: RequestedScheme }[],
-): Promise<GivenCredentials> {
-  const given = await Promise.all(
-    parts.map(async ({ provider, asked }) => {
-      const secrets = await provider?.({ ...context, scheme: asked });
-      if (secrets) return secrets;
-      const found = `no credentials for the scheme ${asked.name}`;
-      throw new AuthenticationError(context.origin, { challenge: context.challenge, found, requirement });
-    }),
-  );
-  return Object.freeze({ ...given.reduce(merge, {}), requirement });
-}
-
-function merge(one: RequestCredentials, other: RequestCredentials): RequestCredentials {
-  const headers: Record<string, string> = { ...one.headers };
-  for (const [name, value] of Object.entries(other.headers ?? {})) {
-    const lower = name.toLowerCase();
-    const before = own(headers, lower);
-    // Cookies of two schemes share one header; any other header can have one value.
-    headers[lower] = lower === "cookie" && before !== undefined ? `${before}; ${value}` : value;
-  }
-  return { headers, query: { ...one.query, ...other.query } };
+/** A scheme whose provider has nothing for it, and the requirement that it was asked for. */
+interface Lacking {
+  readonly scheme: string;
+  readonly label: string;
+  readonly requirement: ChosenRequirement;
 }
 
 /** The card does not say what it wants, or is what is to be read: the challenge does. */
@@ -101,6 +87,7 @@ async function answerChallenge(
   const named = challengeSchemes(context.challenge ?? "");
   const schemes = Object.fromEntries(named.map((name) => [name, schemeOfChallenge(name)]));
   const problems: string[] = [];
+  const lacking: Lacking[] = [];
   for (const name of named) {
     const scheme = schemeOfChallenge(name);
     const serving = all.filter(([, item]) => "serves" in item && item.serves(scheme));
@@ -111,11 +98,14 @@ async function answerChallenge(
       continue;
     }
     const requirement = describeRequirement({ schemes: { [name]: { list: [] } } }, schemes);
-    return gather(context, requirement, [{ provider: first[1], asked: { name, scheme, scopes: [] } }]);
+    const part = { provider: first[1], asked: { name, scheme, scopes: [] } };
+    const gathered = await gather(context, requirement, [part]);
+    if ("given" in gathered) return gathered.given;
+    lacking.push({ ...gathered.lacking, requirement });
   }
-  if (problems.length > 0) {
+  if (problems.length > 0 || lacking.length > 0) {
     const alternatives = named.map((name) => ({ schemes: { [name]: { list: [] } } }));
-    throw missing(providers, context.origin, { requirements: { alternatives, schemes }, problems });
+    throw nothing(providers, context, { requirements: { alternatives, schemes }, problems, lacking });
   }
   const [only] = all;
   // Without a word of what is wanted, there is no choice to be made where there is only one.
@@ -123,21 +113,41 @@ async function answerChallenge(
   return only[1](context);
 }
 
-function missing(
+/** That there is nothing for any alternative. After a refusal it is the agent's word that counts. */
+function nothing(
   providers: ProvidersByScheme,
-  origin: string,
-  found: { readonly requirements: CredentialRequirements; readonly problems: readonly string[] },
-) {
-  const { requirements, problems } = found;
+  { origin, challenge }: CredentialContext,
+  found: {
+    readonly requirements: CredentialRequirements;
+    readonly problems: readonly string[];
+    readonly lacking: readonly Lacking[];
+  },
+): AuthenticationError | CredentialMissingError {
+  const { requirements, problems, lacking } = found;
+  const [first] = lacking;
+  if (challenge !== undefined && first) {
+    const none = `none for the scheme ${quoted(first.scheme)}`;
+    const { requirement } = first;
+    return new AuthenticationError(origin, {
+      challenge,
+      found: none,
+      wanted: "other credentials",
+      requirement,
+    });
+  }
   const asked = requirements.alternatives.map((item) =>
     requirementText(describeRequirement(item, requirements.schemes)),
   );
   const available = Object.entries(providers).map(([name, item]) =>
     "label" in item ? `${name} (${item.label})` : name,
   );
+  const without = lacking.map(
+    ({ scheme, label }) =>
+      `for the scheme ${quoted(scheme)} found that ${quoted(label)} gave none, wanted a secret`,
+  );
   return new CredentialMissingError(origin, requirements, {
     asked,
     available,
-    problems: [...new Set(problems)],
+    problems: [...new Set([...without, ...problems])],
   });
 }

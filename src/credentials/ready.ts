@@ -1,14 +1,19 @@
-import { AuthenticationError } from "../errors/auth.ts";
 import type {
   CredentialContext,
   CredentialProvider,
   RequestCredentials,
   SchemeProvider,
 } from "../model/credentials.ts";
-import type { APIKeySecurityScheme, SecurityScheme } from "../model/security.ts";
+import type { SecurityScheme } from "../model/security.ts";
+import { kindText } from "../util/found.ts";
 import { isOpenHeader } from "../util/strike.ts";
+import { askFunction, faultOf } from "./fault.ts";
 
-/** A secret: the text, or a function that is asked for it before each request; what it keeps is its own matter. */
+/**
+ * A secret: the text, or a function that is asked for it before each request; what it keeps is its own matter. Where it
+ * gives `undefined`, there is none for this: `createCredentials` tries the next alternative of the card, and a provider
+ * that is used alone sends nothing. Anything else that it gives is an `AuthenticationError`, and so is what it throws.
+ */
 export type SecretSource =
   | string
   | ((context: CredentialContext) => string | undefined | Promise<string | undefined>);
@@ -47,19 +52,30 @@ export function apiKey(key: SecretSource, options: ApiKeyOptions = {}): SchemePr
     (name === undefined || scheme.name.toLowerCase() === name.toLowerCase());
 
   async function provide(context: CredentialContext): Promise<RequestCredentials | undefined> {
-    const scheme = context.scheme?.scheme.apiKeySecurityScheme ?? onlyApiKey(context, serves);
+    const schemes = context.scheme ? [context.scheme.scheme] : fittingSchemes(context, serves);
+    const scheme = schemes.length === 1 ? schemes[0]?.apiKeySecurityScheme : undefined;
     const where = { location: place ?? scheme?.location, name: name ?? scheme?.name };
-    const secret = await secretOf(key, context);
+    const secret = await secretOf("apiKey()", key, context);
     if (secret === undefined) return undefined;
     if (where.location === undefined || where.name === undefined) {
-      const found = "an API key, and no word of where it goes";
-      throw new AuthenticationError(context.origin, { challenge: context.challenge, found });
+      const found = `${schemes.length > 1 ? "several API keys" : "no API key"} among the schemes of the card`;
+      throw faultOf(context, found, "one that says where it goes, or the options in and name");
     }
     return placeKey(context, where.location, where.name, secret);
   }
   // Under a scheme's own name, a place of the caller's goes before that of the card.
   const fits = ({ apiKeySecurityScheme: scheme }: SecurityScheme) => scheme !== undefined;
-  return Object.freeze(Object.assign(provide, { label: "API key", serves, fits }));
+  const provider = Object.freeze(Object.assign(provide, { label: "API key", serves, fits }));
+  if (place === undefined || name === undefined) unplaced.add(provider);
+  return provider;
+}
+
+/** API keys of which only a card says where they go. */
+const unplaced = new WeakSet<CredentialProvider>();
+
+/** Whether a provider is of no use for a scheme that the card does not define. */
+export function isUnplaced(provider: CredentialProvider): boolean {
+  return unplaced.has(provider);
 }
 
 /** A bearer token: HTTP bearer, and a token of OAuth 2.0 or OpenID Connect that was obtained elsewhere. */
@@ -67,7 +83,7 @@ export function bearer(token: SecretSource): SchemeProvider {
   checkSecret("bearer", token);
   return schemeProvider(
     async (context) => {
-      const secret = await secretOf(token, context);
+      const secret = await secretOf("bearer()", token, context);
       return secret === undefined ? undefined : { headers: { authorization: `Bearer ${secret}` } };
     },
     "bearer",
@@ -88,7 +104,7 @@ export function basic({ username, password }: BasicCredentials): SchemeProvider 
   }
   return schemeProvider(
     async (context) => {
-      const secret = await secretOf(password, context);
+      const secret = await secretOf("basic()", password, context);
       if (secret === undefined) return undefined;
       const bytes = new TextEncoder().encode(`${username}:${secret}`);
       return { headers: { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } };
@@ -123,13 +139,12 @@ function isHttp({ httpAuthSecurityScheme }: SecurityScheme, name: string): boole
   return httpAuthSecurityScheme?.scheme.toLowerCase() === name;
 }
 
-/** The one scheme of the card that the key fits, for a provider that is used alone. */
-function onlyApiKey(
+/** The schemes of the card that the key fits, for a provider that is used alone. */
+function fittingSchemes(
   { requirements }: CredentialContext,
   serves: (scheme: SecurityScheme) => boolean,
-): APIKeySecurityScheme | undefined {
-  const fitting = Object.values(requirements.schemes).filter(serves);
-  return fitting.length === 1 ? fitting[0]?.apiKeySecurityScheme : undefined;
+): readonly SecurityScheme[] {
+  return Object.values(requirements.schemes).filter(serves);
 }
 
 /**
@@ -153,17 +168,28 @@ function placeKey(
   if (location === "cookie" && isToken && !/[\s;,"\\]/.test(secret)) {
     return { headers: { cookie: `${name}=${secret}` } };
   }
-  const found = `an API key for ${JSON.stringify(location.slice(0, 50))}, where it can't be put`;
-  throw new AuthenticationError(context.origin, { challenge: context.challenge, found });
+  throw faultOf(
+    context,
+    `an API key for ${JSON.stringify(location.slice(0, 50))}, where it can't be put`,
+    "a header, a query parameter or a cookie for it",
+  );
 }
 
-async function secretOf(source: SecretSource, context: CredentialContext): Promise<string | undefined> {
-  const secret = typeof source === "string" ? source : await source(context);
+async function secretOf(
+  maker: string,
+  source: SecretSource,
+  context: CredentialContext,
+): Promise<string | undefined> {
+  if (typeof source === "string") return source;
+  const who = `the function of ${maker}`;
+  const wanted = "a text or undefined";
+  const secret: unknown = await askFunction(context, { who, wanted }, () => source(context));
   if (secret === undefined || (typeof secret === "string" && secret !== "")) return secret;
-  throw new TypeError("the function gave no secret, wanted a text or undefined");
+  throw faultOf(context, `that ${who} gave ${kindText(secret)}`, wanted);
 }
 
+/** An environment that lacks a secret gives an empty text as a rule, and the message says which it is. */
 function checkSecret(option: string, source: SecretSource): void {
   if (typeof source === "function" || (typeof source === "string" && source !== "")) return;
-  throw new TypeError(`${option}: wanted a text or a function`);
+  throw new TypeError(`${option}: found ${kindText(source)}, wanted a text that is not empty, or a function`);
 }

@@ -9,6 +9,8 @@ export interface RefusalDetails {
   readonly challenge?: string | undefined;
   /** What was found in place of success. */
   readonly found?: string;
+  /** What was wanted in its place. @default accepted credentials */
+  readonly wanted?: string;
   /** What led to it. */
   readonly cause?: unknown;
   /** The requirement that credentials were chosen for. */
@@ -29,8 +31,8 @@ export class AuthenticationError extends A2ALeaseError {
 
   constructor(url: string, details: RefusalDetails) {
     const { challenge } = details;
-    const found = details.found ?? "HTTP 401";
-    super(`${redactUrl(url)}: found ${found}, wanted accepted credentials${askedText(challenge)}`, {
+    const { found = "HTTP 401", wanted = "accepted credentials" } = details;
+    super(`${redactUrl(url)}: found ${found}, wanted ${wanted}${askedText(challenge)}`, {
       retry: "after-credentials",
       nextStep: "authenticate",
       cause: details.cause,

@@ -1,6 +1,6 @@
 import type { CredentialRequirements } from "../model/credentials.ts";
 import { cut, redactJson, redactText, redactUrl } from "../util/redact.ts";
-import { A2ALeaseError } from "./base.ts";
+import { A2ALeaseError, type NextStep, type RetryAdvice } from "./base.ts";
 
 /** How many alternatives and providers a message names. */
 const maxNamed = 10;
@@ -17,8 +17,9 @@ export class CredentialMissingError extends A2ALeaseError {
   /** What the caller has: names of schemes, each with the kind of its provider. */
   readonly available: readonly string[];
   /**
-   * Why some of it was passed over, scheme by scheme: what is kept for the scheme is of another kind, or several could
-   * serve it and none is under its name. The first ten of them.
+   * Why some of it was passed over, scheme by scheme: its provider gave none, what is kept for it is of another kind or
+   * comes by a flow that it does not offer, several could serve it and none is under its name, or the card does not define
+   * it. The first ten of them.
    */
   readonly problems: readonly string[];
 
@@ -52,8 +53,9 @@ export class CredentialMissingError extends A2ALeaseError {
 /**
  * Why no token could be had: `insecure-url` and `origin` for a URL that a secret must not go to, or whose address the
  * `fetch` refuses; `unreachable`, `redirected`, `too-large` and `malformed` for the answer; `refused` for an OAuth error;
- * `discovery` for metadata of the server that can't be used; `declined` where a hook of the caller gave up, failed or was
- * not done in time; `expired` where nobody agreed in time.
+ * `discovery` for metadata of the server, or what a card says of it, that can't be used; `declined` where a hook of the
+ * caller gave up, failed, or gave something else than it promised; `not-kept` where `onRefreshed` failed or was not done in
+ * time; `expired` where nobody agreed in time.
  */
 export type TokenFailureReason =
   | "insecure-url"
@@ -65,6 +67,7 @@ export type TokenFailureReason =
   | "refused"
   | "discovery"
   | "declined"
+  | "not-kept"
   | "expired";
 
 /** What is known of a token that could not be had. */
@@ -83,6 +86,17 @@ export interface TokenFailure {
   readonly cause?: unknown;
 }
 
+const usualAdvice = Object.freeze({ retry: "after-credentials", nextStep: "authenticate" } as const);
+
+/** What to do about reasons that other credentials would not change. */
+const advice: Partial<
+  Record<TokenFailureReason, { readonly retry: RetryAdvice; readonly nextStep: NextStep }>
+> = Object.freeze({
+  unreachable: { retry: "safe", nextStep: "wait" },
+  // The token is there, and the next call uses it: what wants a look is the place where the caller keeps such tokens.
+  "not-kept": { retry: "safe", nextStep: "ask-user" },
+} as const);
+
 /** An authorization server gave no token. No request with a token left. */
 export class TokenRequestError extends A2ALeaseError {
   static readonly code = "TOKEN_REQUEST";
@@ -99,10 +113,8 @@ export class TokenRequestError extends A2ALeaseError {
 
   constructor(url: string, failure: TokenFailure) {
     const { reason, message, status, oauthError, retryAfterMs, cause } = failure;
-    const isPassing = reason === "unreachable";
     super(`${redactUrl(url)}: ${message}`, {
-      retry: isPassing ? "safe" : "after-credentials",
-      nextStep: isPassing ? "wait" : "authenticate",
+      ...(advice[reason] ?? usualAdvice),
       retryAfterMs,
       cause,
     });

@@ -86,6 +86,11 @@ export interface SchemeProvider extends CredentialProvider {
    * refused, and nothing is sent. @default what `serves` says
    */
   readonly fits?: (scheme: SecurityScheme) => boolean;
+  /**
+   * Names of the OAuth 2.0 flows by which its tokens come (4.5.7). Where a scheme has flows and none of these, it is chosen
+   * only under the scheme's own name. @default whichever there are
+   */
+  readonly flows?: readonly string[];
 }
 
 /** Credentials: one bearer token, or a function that is asked for each request. */

@@ -6,7 +6,7 @@ import type { Flight } from "./flight.ts";
 export interface AccessToken {
   /** The token. */
   readonly value: string;
-  /** When it was asked for: its life began after that. */
+  /** When the request left that brought it: its life began after that. */
   readonly since: Instant;
   /** How long it lives from then on, in milliseconds; endless where the server does not say. */
   readonly lifetimeMs: number;

@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { type TokenFailureReason, TokenRequestError } from "../errors/credentials.ts";
-import { cut } from "../util/redact.ts";
+import { isRecord } from "../util/freeze.ts";
+import { cut, redactUrl } from "../util/redact.ts";
 import { strikeSecrets } from "../util/strike.ts";
 
 /** What is known where a request for a token failed. */
@@ -35,10 +36,24 @@ export function toTokenError(
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
     // The words of the package are fixed ones; those of the answer are in its cause.
     const status = error.cause instanceof Response ? ` (HTTP ${error.cause.status})` : "";
+    const issuer = otherIssuer(error.cause, secrets);
+    if (issuer !== undefined) return new TokenRequestError(url, { reason, message: issuer });
     const message = `found an answer that can't be used${status}: ${cut(strikeSecrets(error.message, secrets), 200)}`;
     return new TokenRequestError(url, { reason, message });
   }
   return error;
+}
+
+/** That an answer, or an ID token in it, comes from another issuer than was asked: the package keeps both of them. */
+function otherIssuer(cause: unknown, secrets: readonly string[]): string | undefined {
+  if (!isRecord(cause) || typeof cause.expected !== "string") return undefined;
+  const { expected, parameters, claims, claim } = cause;
+  const isClaim = claim === "iss" && isRecord(claims);
+  const found =
+    parameters instanceof URLSearchParams ? parameters.get("iss") : isClaim ? claims.iss : undefined;
+  if (typeof found !== "string") return undefined;
+  const shown = redactUrl(strikeSecrets(found, secrets));
+  return `found the issuer ${shown} in ${isClaim ? "its ID token" : "its answer"}, wanted ${redactUrl(expected)}`;
 }
 
 function refusal(

@@ -1,8 +1,10 @@
 import * as oauth from "oauth4webapi";
 import { TokenRequestError } from "../errors/credentials.ts";
 import { sleep } from "../util/abort.ts";
-import type { Clock } from "../util/clock.ts";
+import { type Clock, type Instant, readInstant } from "../util/clock.ts";
+import { kindText } from "../util/found.ts";
 import { toTokenError } from "./failure.ts";
+import { askHook } from "./hook.ts";
 import type { AuthorizationCodeOptions, DeviceCodeOptions, OAuthOptions } from "./options.ts";
 import { requireSecure } from "./secure-url.ts";
 import type { TokenFetch } from "./transport.ts";
@@ -21,7 +23,10 @@ export interface Grant {
 /** What a server gave. */
 export interface GrantedToken {
   readonly accessToken: string;
+  /** How long it lives from `since` on, in milliseconds. */
   readonly lifetimeMs: number;
+  /** When the request left that brought it. What came before it, a user's time above all, is no part of its life. */
+  readonly since: Instant;
   readonly refreshToken?: string;
 }
 
@@ -63,7 +68,8 @@ export async function authorizationCode(
 ): Promise<GrantedToken> {
   const { server, options, signal, scopes } = grant;
   const endpoint = server.authorization_endpoint;
-  if (endpoint === undefined) throw missing(server, "an authorization endpoint");
+  if (endpoint === undefined)
+    throw missing(server, "authorization endpoint", "authorizationUrl beside tokenUrl");
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   const nonce = scopes.includes("openid") ? oauth.generateRandomNonce() : undefined;
@@ -79,7 +85,15 @@ export async function authorizationCode(
     ...(nonce === undefined ? {} : { nonce }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const callback = new URL(await asked(endpoint, signal, () => authorize(url.href, { signal })));
+  const given = await askHook({
+    name: "authorize",
+    wanted: "the whole URL that the user came back to",
+    url: endpoint,
+    signal,
+    ask: () => authorize(url.href, { signal }),
+    wrong: (found) => (found instanceof URL || canParse(found) ? undefined : noUrlText(found)),
+  });
+  const callback = new URL(given);
   const code = callback.searchParams.get("code") ?? "";
   return exchange(grant, [code, verifier].filter(Boolean), async (client, auth, http) => {
     const valid = oauth.validateAuthResponse(server, client, callback, state);
@@ -95,7 +109,10 @@ export async function authorizationCode(
 export async function deviceCode(grant: Grant, { onUserCode }: DeviceCodeOptions): Promise<GrantedToken> {
   const { server, clock, signal } = grant;
   const endpoint = server.device_authorization_endpoint;
-  if (endpoint === undefined) throw missing(server, "a device authorization endpoint");
+  if (endpoint === undefined) {
+    throw missing(server, "device authorization endpoint", "deviceAuthorizationUrl beside tokenUrl");
+  }
+  const askedMs = clock.monotonicMs();
   const started = await attempt(grant, [], async (client, auth, options) => {
     const response = await oauth.deviceAuthorizationRequest(
       server,
@@ -110,15 +127,15 @@ export async function deviceCode(grant: Grant, { onUserCode }: DeviceCodeOptions
   const { verification_uri_complete: complete } = started;
   if (complete !== undefined) requireSecure(complete);
   const expiresInMs = Math.min(started.expires_in, device.longestSeconds) * 1_000;
-  await asked(endpoint, signal, async () =>
-    onUserCode({
-      userCode: started.user_code,
-      verificationUri: started.verification_uri,
-      ...(complete === undefined ? {} : { verificationUriComplete: complete }),
-      expiresInMs,
-    }),
-  );
-  const untilMs = clock.monotonicMs() + expiresInMs;
+  const prompt = {
+    userCode: started.user_code,
+    verificationUri: started.verification_uri,
+    ...(complete === undefined ? {} : { verificationUriComplete: complete }),
+    expiresInMs,
+  };
+  const ask = () => onUserCode(prompt);
+  await askHook({ name: "onUserCode", wanted: "the code shown to the user", url: endpoint, signal, ask });
+  const untilMs = askedMs + expiresInMs;
   let seconds = Math.min(Math.max(started.interval ?? device.firstSeconds, 1), device.mostSeconds);
   while (clock.monotonicMs() < untilMs) {
     await sleep(clock, seconds * 1_000, signal);
@@ -150,6 +167,7 @@ async function exchange(
   secrets: readonly string[],
   ask: Ask<oauth.TokenEndpointResponse>,
 ): Promise<GrantedToken> {
+  const since = readInstant(grant.clock);
   const answer = await attempt(grant, secrets, ask);
   const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken } = answer;
   const isText = /^[\x21-\x7e]+$/.test(accessToken) && accessToken.length <= maxTokenLength;
@@ -158,12 +176,12 @@ async function exchange(
     throw new TokenRequestError(tokenUrlOf(grant), { reason: "malformed", message });
   }
   const lifetimeMs = seconds === undefined ? Number.POSITIVE_INFINITY : seconds * 1_000;
-  return { accessToken, lifetimeMs, ...(refreshToken === undefined ? {} : { refreshToken }) };
+  return { accessToken, lifetimeMs, since, ...(refreshToken === undefined ? {} : { refreshToken }) };
 }
 
 async function attempt<T>(grant: Grant, secrets: readonly string[], ask: Ask<T>): Promise<T> {
   const { options, secret, send, server } = grant;
-  if (server.token_endpoint === undefined) throw missing(server, "a token endpoint");
+  if (server.token_endpoint === undefined) throw missing(server, "token endpoint", "tokenUrl");
   const bySecret = options.clientAuthentication === "post" ? oauth.ClientSecretPost : oauth.ClientSecretBasic;
   const auth = secret === undefined ? oauth.None() : bySecret(secret);
   const known = [...(secret === undefined ? [] : [secret]), ...secrets];
@@ -183,22 +201,18 @@ function parametersOf({ options, scopes }: Grant): URLSearchParams {
   return new URLSearchParams(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-/** Asks a hook of the caller, whose refusal ends the way to a token. */
-async function asked<T>(url: string, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw new TokenRequestError(url, {
-      reason: "declined",
-      message: "the caller's hook gave up",
-      cause: error,
-    });
-  }
+function canParse(given: unknown): boolean {
+  return typeof given === "string" && URL.canParse(given);
 }
 
-function missing(server: oauth.AuthorizationServer, what: string): TokenRequestError {
-  const message = `found no metadata of ${what}, wanted some`;
+function noUrlText(given: unknown): string {
+  const isText = typeof given === "string" && given !== "";
+  return isText ? "a text that is no absolute URL" : kindText(given);
+}
+
+/** Where a server is known, and one of its endpoints is not. */
+function missing(server: oauth.AuthorizationServer, what: string, option: string): TokenRequestError {
+  const message = `found no ${what} of it, wanted one in the metadata of issuer, or the option ${option}`;
   return new TokenRequestError(server.issuer, { reason: "discovery", message });
 }
 

@@ -1,8 +1,6 @@
 import type { Clock } from "../util/clock.ts";
-import { redactUrl } from "../util/redact.ts";
 import type { FetchLike } from "../wire/http.ts";
 import type { TokenCache } from "./cache.ts";
-import { isSecureUrl, wantedSecureUrl } from "./secure-url.ts";
 
 /** Endpoints that were given beside `tokenUrl`. */
 export interface GivenEndpoints {
@@ -16,7 +14,10 @@ export interface OAuthOptions {
   readonly issuer?: string;
   /** Which metadata is read from `issuer`. @default that of RFC 8414, and where there is none that of OpenID Connect */
   readonly discovery?: "oauth2" | "oidc";
-  /** Token endpoint, https or http on loopback; with it no metadata is read. */
+  /**
+   * Token endpoint, https or http on loopback; with it no metadata is read, so that the authorization code flow wants
+   * `authorizationUrl` beside it, and the device flow `deviceAuthorizationUrl`.
+   */
   readonly tokenUrl?: string;
   /**
    * Origins at which the URLs that a card names may be used, where neither `issuer` nor `tokenUrl` is given. A card is
@@ -25,13 +26,16 @@ export interface OAuthOptions {
   readonly trustCardUrlsAt?: readonly string[];
   /** Identifier of this client. */
   readonly clientId: string;
-  /** Its secret, or a function that is asked for it. @default a public client */
+  /** Its secret, or a function that is asked for it and gives a text. @default a public client */
   readonly clientSecret?: string | (() => string | Promise<string>);
   /** How the secret is shown: in an `Authorization` header or in the body. @default "basic" */
   readonly clientAuthentication?: "basic" | "post";
   /**
    * Scopes to ask for, or a function that picks them out of those that the card asks for: a card that asks for all there
-   * are need not get them. @default none, which leaves it to the server
+   * are need not get them. An empty list asks for none, which leaves it to the server.
+   *
+   * @default those that the card asks for in the requirement that was chosen, at most 100; for `oauthRefresh` none, which
+   * means those that the refresh token has (RFC 6749, 6)
    */
   readonly scopes?: readonly string[] | ((asked: readonly string[]) => readonly string[]);
   /** Audience that the token is for, for servers that take `audience`. */
@@ -62,26 +66,26 @@ export interface RefreshedToken {
 export interface RefreshableOptions extends OAuthOptions {
   /**
    * A refresh token that is known from before; it is tried first. It is used once, whatever scopes are asked for, if the
-   * server gives another one in its place, and belongs to the first server that takes it.
+   * server gives another one in its place, and belongs to the first server that takes it. @default none
    */
-  readonly refreshToken?: string;
+  readonly refreshToken?: string | undefined;
   /**
    * Told of each new refresh token, to be kept. The call waits for it, no longer than `timeoutMs`, and fails with a
-   * `TokenRequestError` of the reason `declined` where it fails or is not done by then; the token counts all the same,
-   * and the next call goes on with it.
+   * `TokenRequestError` of the reason `not-kept` where it fails or is not done by then; the token counts all the same,
+   * and the next call goes on with it. What it resolves to does not matter.
    */
   readonly onRefreshed?: (token: RefreshedToken) => void | Promise<void>;
 }
 
 /** Options of the authorization code flow. PKCE is always used (RFC 7636). */
 export interface AuthorizationCodeOptions extends RefreshableOptions {
-  /** Authorization endpoint, beside `tokenUrl`. */
+  /** Authorization endpoint, beside `tokenUrl`, and wanted there; else it comes from the metadata of `issuer`. */
   readonly authorizationUrl?: string;
   /** Where the server sends the user back to. */
   readonly redirectUri: string;
   /**
-   * Takes the user to `url` and resolves to the whole URL that they came back to. It is called once for all calls that
-   * wait at that time.
+   * Takes the user to `url` and resolves to the whole URL that they came back to, with its query. It is called once for
+   * all calls that wait at that time. Where it throws or gives something else, `TokenRequestError` says so.
    */
   readonly authorize: (url: string, context: { readonly signal: AbortSignal }) => Promise<string | URL>;
 }
@@ -100,9 +104,12 @@ export interface DevicePrompt {
 
 /** Options of the device flow (RFC 8628). */
 export interface DeviceCodeOptions extends RefreshableOptions {
-  /** Device authorization endpoint, beside `tokenUrl`. */
+  /** Device authorization endpoint, beside `tokenUrl`, and wanted there; else it comes from the metadata of `issuer`. */
   readonly deviceAuthorizationUrl?: string;
-  /** Shows the user where to type which code. */
+  /**
+   * Shows the user where to type which code. The server is asked whether they did once this is done, so it should not wait
+   * for them; what it resolves to does not matter.
+   */
   readonly onUserCode: (prompt: DevicePrompt) => void | Promise<void>;
 }
 
@@ -110,37 +117,4 @@ export interface DeviceCodeOptions extends RefreshableOptions {
 export interface RefreshOptions extends RefreshableOptions {
   /** The refresh token to begin with. */
   readonly refreshToken: string;
-}
-
-/**
- * Checks what all ways have in common.
- *
- * @throws TypeError naming the option.
- */
-export function checkOAuthOptions(maker: string, options: OAuthOptions & GivenEndpoints): void {
-  const { issuer, tokenUrl, trustCardUrlsAt, clientId, clientSecret } = options;
-  if (typeof clientId !== "string" || clientId === "")
-    throw new TypeError(`${maker}.clientId: wanted a text`);
-  if (issuer === undefined && tokenUrl === undefined && !trustCardUrlsAt?.length) {
-    throw new TypeError(`${maker}: wanted issuer, tokenUrl, or trustCardUrlsAt`);
-  }
-  const { authorizationUrl, deviceAuthorizationUrl } = options;
-  for (const [name, url] of Object.entries({ issuer, tokenUrl, authorizationUrl, deviceAuthorizationUrl })) {
-    if (url === undefined) continue;
-    if (!URL.canParse(url)) throw new TypeError(`${maker}.${name}: wanted an absolute URL`);
-    if (isSecureUrl(url)) continue;
-    const shown = new URL(url).username === "" ? redactUrl(url) : `${redactUrl(url)} with a user name`;
-    throw new TypeError(`${maker}.${name}: found ${shown}, ${wantedSecureUrl}`);
-  }
-  for (const origin of trustCardUrlsAt ?? []) {
-    if (URL.canParse(origin) && new URL(origin).origin === origin && isSecureUrl(origin)) continue;
-    throw new TypeError(`${maker}.trustCardUrlsAt: wanted origins like "https://login.example.com"`);
-  }
-  const isSecret = ["string", "function", "undefined"].includes(typeof clientSecret) && clientSecret !== "";
-  if (!isSecret) throw new TypeError(`${maker}.clientSecret: wanted a text or a function`);
-  for (const name of ["skewMs", "timeoutMs"] as const) {
-    const value = options[name];
-    if (value === undefined || (typeof value === "number" && value >= 0)) continue;
-    throw new TypeError(`${maker}.${name}: found ${String(value)}, wanted a number of at least 0`);
-  }
 }

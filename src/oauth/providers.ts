@@ -1,13 +1,9 @@
 import { TokenRequestError } from "../errors/credentials.ts";
 import type { SchemeProvider } from "../model/credentials.ts";
+import { kindText } from "../util/found.ts";
+import { checkOAuthOptions, checkText } from "./check.ts";
 import { authorizationCode, clientCredentials, deviceCode } from "./grants.ts";
-import {
-  type AuthorizationCodeOptions,
-  checkOAuthOptions,
-  type DeviceCodeOptions,
-  type OAuthOptions,
-  type RefreshOptions,
-} from "./options.ts";
+import type { AuthorizationCodeOptions, DeviceCodeOptions, OAuthOptions, RefreshOptions } from "./options.ts";
 import { createTokenProvider, takesBearer } from "./token-provider.ts";
 
 /**
@@ -21,7 +17,8 @@ export function oauthClientCredentials(options: OAuthOptions): SchemeProvider {
   checkOAuthOptions("oauthClientCredentials", options);
   return createTokenProvider({
     label: "OAuth 2.0 client credentials",
-    flow: "clientCredentials",
+    flows: ["clientCredentials"],
+    usualScopes: "asked",
     options,
     isShared: true,
     obtain: clientCredentials,
@@ -37,20 +34,33 @@ export function oauthClientCredentials(options: OAuthOptions): SchemeProvider {
  * @throws TypeError naming the option.
  */
 export function oauthAuthorizationCode(options: AuthorizationCodeOptions): SchemeProvider {
-  checkOAuthOptions("oauthAuthorizationCode", options);
-  if (typeof options.authorize !== "function") {
-    throw new TypeError("oauthAuthorizationCode.authorize: wanted a function");
-  }
-  if (!URL.canParse(options.redirectUri)) {
-    throw new TypeError("oauthAuthorizationCode.redirectUri: wanted an absolute URL");
-  }
+  return signIn("oauthAuthorizationCode", options);
+}
+
+function signIn(
+  maker: string,
+  options: AuthorizationCodeOptions,
+  more: { readonly ownScopes?: readonly string[] } = {},
+): SchemeProvider {
+  checkOAuthOptions(maker, options, "authorizationUrl");
+  const { authorize, redirectUri } = options;
+  checkHook(`${maker}.authorize`, authorize);
+  checkText(`${maker}.redirectUri`, redirectUri, "an absolute URL");
+  if (!URL.canParse(redirectUri)) throw new TypeError(`${maker}.redirectUri: wanted an absolute URL`);
   return createTokenProvider({
     label: "OAuth 2.0 authorization code",
-    flow: "authorizationCode",
+    flows: ["authorizationCode"],
+    usualScopes: "asked",
+    ...more,
     options,
     isShared: false,
     obtain: (grant) => authorizationCode(grant, options),
   });
+}
+
+function checkHook(option: string, hook: unknown): void {
+  if (typeof hook !== "function")
+    throw new TypeError(`${option}: found ${kindText(hook)}, wanted a function`);
 }
 
 /**
@@ -62,15 +72,11 @@ export function oauthAuthorizationCode(options: AuthorizationCodeOptions): Schem
 export function openIdConnect(
   options: AuthorizationCodeOptions & { readonly issuer: string },
 ): SchemeProvider {
-  const { scopes = [] } = options;
-  const withOpenId = (asked: readonly string[]) => {
-    const wanted = typeof scopes === "function" ? scopes(asked) : scopes;
-    return wanted.includes("openid") ? wanted : ["openid", ...wanted];
-  };
-  const provider = oauthAuthorizationCode({ ...options, discovery: "oidc", scopes: withOpenId });
+  const provider = signIn("openIdConnect", { ...options, discovery: "oidc" }, { ownScopes: ["openid"] });
+  const { flows = [] } = provider;
   const serves: SchemeProvider["serves"] = (scheme) => scheme.openIdConnectSecurityScheme !== undefined;
   const provide = (...given: Parameters<SchemeProvider>) => provider(...given);
-  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", serves, fits: takesBearer }));
+  return Object.freeze(Object.assign(provide, { label: "OpenID Connect", flows, serves, fits: takesBearer }));
 }
 
 /**
@@ -81,13 +87,12 @@ export function openIdConnect(
  * @throws TypeError naming the option.
  */
 export function oauthDeviceCode(options: DeviceCodeOptions): SchemeProvider {
-  checkOAuthOptions("oauthDeviceCode", options);
-  if (typeof options.onUserCode !== "function") {
-    throw new TypeError("oauthDeviceCode.onUserCode: wanted a function");
-  }
+  checkOAuthOptions("oauthDeviceCode", options, "deviceAuthorizationUrl");
+  checkHook("oauthDeviceCode.onUserCode", options.onUserCode);
   return createTokenProvider({
     label: "OAuth 2.0 device code",
-    flow: "deviceCode",
+    flows: ["deviceCode"],
+    usualScopes: "asked",
     options,
     isShared: false,
     obtain: (grant) => deviceCode(grant, options),
@@ -104,12 +109,12 @@ export function oauthDeviceCode(options: DeviceCodeOptions): SchemeProvider {
  */
 export function oauthRefresh(options: RefreshOptions): SchemeProvider {
   checkOAuthOptions("oauthRefresh", options);
-  if (typeof options.refreshToken !== "string" || options.refreshToken === "") {
-    throw new TypeError("oauthRefresh.refreshToken: wanted a text");
-  }
+  checkText("oauthRefresh.refreshToken", options.refreshToken);
   return createTokenProvider({
     label: "OAuth 2.0 refresh token",
-    flow: "authorizationCode",
+    // Those that may end in a refresh token.
+    flows: ["authorizationCode", "deviceCode", "password"],
+    usualScopes: "none",
     options,
     isShared: false,
     obtain: async ({ server }, refusal) => {

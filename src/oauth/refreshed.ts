@@ -1,8 +1,8 @@
-import { TokenRequestError } from "../errors/credentials.ts";
+import type { TokenRequestError } from "../errors/credentials.ts";
 import { createScope, withSignal } from "../util/abort.ts";
-import { cut, redactText } from "../util/redact.ts";
-import { strikeSecrets } from "../util/strike.ts";
+import { thrownText } from "../util/found.ts";
 import type { GrantedToken } from "./grants.ts";
+import { hookError } from "./hook.ts";
 import type { OAuthOptions, RefreshableOptions } from "./options.ts";
 import { clockOf } from "./transport.ts";
 
@@ -14,17 +14,18 @@ import { clockOf } from "./transport.ts";
 export async function tellRefreshed(
   url: string,
   options: OAuthOptions & Partial<RefreshableOptions>,
-  { refreshToken, accessToken, lifetimeMs }: GrantedToken,
-  sinceMs: number,
+  { refreshToken, accessToken, lifetimeMs, since }: GrantedToken,
 ): Promise<void> {
   const { onRefreshed, timeoutMs = 30_000 } = options;
   if (!onRefreshed || refreshToken === undefined) return;
-  const expiry = Number.isFinite(lifetimeMs) ? { expiresAtMs: sinceMs + lifetimeMs } : {};
+  const expiry = Number.isFinite(lifetimeMs) ? { expiresAtMs: since.wallMs + lifetimeMs } : {};
   const scope = createScope(clockOf(options), []);
-  const fail = (found: string) => {
-    const message = `found that onRefreshed ${found}, wanted the new refresh token kept`;
-    return new TokenRequestError(url, { reason: "declined", message });
-  };
+  const fail = (found: string): TokenRequestError =>
+    hookError(url, {
+      found: `onRefreshed ${found}`,
+      wanted: "the new refresh token kept",
+      reason: "not-kept",
+    });
   scope.deadline(timeoutMs, () => fail(`was not done within ${timeoutMs} ms`));
   const tell = async () => onRefreshed({ refreshToken, ...expiry });
   try {
@@ -32,9 +33,7 @@ export async function tellRefreshed(
   } catch (error) {
     if (scope.signal.aborted) throw scope.signal.reason;
     // What it threw may hold the token: only its words go on.
-    const words = error instanceof Error ? error.message.trim() : "";
-    const struck = redactText(strikeSecrets(words, [refreshToken, accessToken]));
-    throw fail(struck === "" ? "failed" : `failed (${cut(struck, 300)})`);
+    throw fail(`threw ${thrownText(error, [refreshToken, accessToken])}`);
   } finally {
     scope.release();
   }

@@ -3,7 +3,9 @@ import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext } from "../model/credentials.ts";
 import type { OAuthFlow } from "../model/security.ts";
 import { judgeAddress, originOfUrl } from "../util/address.ts";
-import { own } from "../util/freeze.ts";
+import { kindText } from "../util/found.ts";
+import { isRecord, own } from "../util/freeze.ts";
+import { redactUrl } from "../util/redact.ts";
 import { toTokenError } from "./failure.ts";
 import type { GivenEndpoints, OAuthOptions } from "./options.ts";
 import { requireSecure } from "./secure-url.ts";
@@ -29,14 +31,14 @@ const oidcPath = "/.well-known/openid-configuration";
  */
 export function chooseServer(
   options: OAuthOptions & GivenEndpoints,
-  flow: string,
+  flows: readonly string[],
   { scheme, origin }: CredentialContext,
 ): ServerChoice {
   const { issuer, tokenUrl, discovery, trustCardUrlsAt = [] } = options;
   if (tokenUrl !== undefined) return given({ ...options, tokenUrl }, issuer);
   if (issuer !== undefined) return discovered(issuer, discovery);
-  const flows = scheme?.scheme.oauth2SecurityScheme?.flows ?? {};
-  const named = own(flows, flow);
+  const offered = scheme?.scheme.oauth2SecurityScheme?.flows ?? {};
+  const named = flows.map((flow) => own(offered, flow)).find((flow) => flow !== undefined);
   const oidcUrl = scheme?.scheme.openIdConnectSecurityScheme?.openIdConnectUrl;
   const urls = named ? urlsOf(named) : oidcUrl === undefined ? [] : [oidcUrl];
   const stray = urls.find((url) => !trustCardUrlsAt.includes(originOfUrl(url) ?? ""));
@@ -46,7 +48,7 @@ export function chooseServer(
   }
   if (named?.tokenUrl !== undefined) return given({ ...named, tokenUrl: named.tokenUrl }, undefined);
   if (oidcUrl?.endsWith(oidcPath)) return discovered(oidcUrl.slice(0, -oidcPath.length), "oidc");
-  const message = `found no URL for the flow ${flow} on the agent card, wanted one`;
+  const message = `found no URL for the flow ${flows.join(" or ")} on the agent card, wanted one`;
   throw new TokenRequestError(origin, { reason: "discovery", message });
 }
 
@@ -88,6 +90,7 @@ function discovered(issuer: string, discovery: OAuthOptions["discovery"]): Serve
         const first = await ask(discovery ?? "oauth2");
         const isElsewhere = discovery === undefined && first.status === 404;
         const response = isElsewhere ? await ask("oidc") : first;
+        await checkIssuer(response.clone(), issuer);
         return judged(await oauth.processDiscoveryResponse(url, response), issuer);
       } catch (error) {
         throw toTokenError(issuer, error, { secrets: [], reason: "discovery" });
@@ -99,9 +102,28 @@ function discovered(issuer: string, discovery: OAuthOptions["discovery"]): Serve
 /** The endpoints of a server that are asked, or shown to a user. */
 function endpointsOf(server: oauth.AuthorizationServer): readonly string[] {
   const { token_endpoint, authorization_endpoint, device_authorization_endpoint } = server;
-  return [token_endpoint, authorization_endpoint, device_authorization_endpoint].filter(
-    (url) => url !== undefined,
-  );
+  const all: Readonly<Record<string, unknown>> = {
+    token_endpoint,
+    authorization_endpoint,
+    device_authorization_endpoint,
+  };
+  return Object.entries(all).flatMap(([name, url]) => {
+    if (url === undefined) return [];
+    if (typeof url === "string") return [url];
+    // Metadata is read as it came.
+    const message = `found ${kindText(url)} as the ${name} in its metadata, wanted a URL`;
+    throw new TokenRequestError(server.issuer, { reason: "discovery", message });
+  });
+}
+
+/** Metadata that says it is another server's is none of this one. What can't be read is told by who reads it. */
+async function checkIssuer(response: Response, issuer: string): Promise<void> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const told = isRecord(body) ? body.issuer : undefined;
+  if (response.status !== 200 || typeof told !== "string") return;
+  if (URL.canParse(told) && new URL(told).href === new URL(issuer).href) return;
+  const message = `found the issuer ${redactUrl(told)} in its metadata, wanted ${redactUrl(issuer)}`;
+  throw new TokenRequestError(issuer, { reason: "discovery", message });
 }
 
 /** Metadata may name any URL: none may be less safe than the issuer itself, nor lead from outside to a place inside. */

@@ -2,13 +2,15 @@ import { TokenRequestError } from "../errors/credentials.ts";
 import type { CredentialContext, SchemeProvider } from "../model/credentials.ts";
 import type { SecurityScheme } from "../model/security.ts";
 import { withSignal } from "../util/abort.ts";
-import { type Instant, readInstant } from "../util/clock.ts";
+import { kindText } from "../util/found.ts";
 import { type AccessToken, createTokenCache, isFresh, type TokenEntry, tokenKey } from "./cache.ts";
 import { createChains, type RefreshChain } from "./chain.ts";
 import { type Flight, startFlight } from "./flight.ts";
 import { type Grant, type GrantedToken, refresh } from "./grants.ts";
+import { askHook } from "./hook.ts";
 import type { GivenEndpoints, OAuthOptions, RefreshableOptions } from "./options.ts";
 import { tellRefreshed } from "./refreshed.ts";
+import { scopesFor } from "./scopes.ts";
 import { chooseServer, type ServerChoice } from "./server.ts";
 import { clockOf, createTokenFetch } from "./transport.ts";
 
@@ -16,8 +18,12 @@ import { clockOf, createTokenFetch } from "./transport.ts";
 export interface TokenWay {
   /** What it is, in words. */
   readonly label: string;
-  /** Its name among the flows of a card. */
-  readonly flow: string;
+  /** Its names among the flows of a card: the first one that the card has counts. */
+  readonly flows: readonly [string, ...string[]];
+  /** Scopes that it asks for, whatever is asked of it. */
+  readonly ownScopes?: readonly string[];
+  /** Scopes asked for where the caller says nothing of them: those that the card asks for, or none. */
+  readonly usualScopes: "asked" | "none";
   readonly options: OAuthOptions & Partial<RefreshableOptions> & GivenEndpoints;
   /** Whether its tokens are the client's own, so that every provider of the same client may use them. */
   readonly isShared: boolean;
@@ -29,7 +35,7 @@ let providers = 0;
 
 /** Makes a provider of bearer tokens: kept until they end or are refused, and asked for once for all who wait. */
 export function createTokenProvider(way: TokenWay): SchemeProvider {
-  const { options, flow } = way;
+  const { options, flows } = way;
   const clock = clockOf(options);
   const cache = options.cache ?? createTokenCache();
   const { skewMs = 30_000, clientId, audience, resource } = options;
@@ -40,11 +46,10 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
   const owner = way.isShared ? "" : `${providers}`;
 
   async function provide(context: CredentialContext) {
-    const { clientSecret } = options;
-    const secret = typeof clientSecret === "function" ? await clientSecret() : clientSecret;
-    const server = chooseServer(options, flow, context);
-    const scopes = scopesOf(options, context);
-    const asked = { flow, server: server.key, clientId, scopes, audience, resource, owner };
+    const server = chooseServer(options, flows, context);
+    const secret = await secretOf(options, server.url, context.signal);
+    const scopes = await scopesFor(way, server.url, context);
+    const asked = { flow: flows[0], server: server.key, clientId, scopes, audience, resource, owner };
     const entry = cache.entry(tokenKey({ ...asked, secret }));
     if (clearings !== cache.clearings) chains.forget();
     clearings = cache.clearings;
@@ -88,37 +93,33 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
         refusal = error;
       }
     }
-    const since = readInstant(clock);
     const granted = await way.obtain(grant, refusal);
     if (granted.refreshToken !== undefined) agreed.begin(server.key, granted.refreshToken);
-    return keep(asked, granted, since);
+    return keep(asked, granted);
   }
 
   /** A token by a refresh token, if one still counts. */
   async function renew(asked: Asked, grant: Grant, chain: RefreshChain) {
-    let since = readInstant(clock);
-    const use = (refreshToken: string) => {
-      since = readInstant(clock);
-      return refresh(grant, refreshToken);
-    };
+    const use = (refreshToken: string) => refresh(grant, refreshToken);
     try {
-      return await chain.exchange(asked.server.key, use, (granted) => keep(asked, granted, since));
+      return await chain.exchange(asked.server.key, use, (granted) => keep(asked, granted));
     } finally {
       asked.entry.renewal = undefined;
     }
   }
 
-  async function keep(asked: Asked, granted: GrantedToken, since: Instant): Promise<AccessToken> {
-    const { accessToken, lifetimeMs } = granted;
+  async function keep(asked: Asked, granted: GrantedToken): Promise<AccessToken> {
+    const { accessToken, lifetimeMs, since } = granted;
     const token = Object.freeze({ value: accessToken, since, lifetimeMs });
     asked.entry.token = token;
-    await tellRefreshed(asked.server.url, options, granted, since.wallMs);
+    await tellRefreshed(asked.server.url, options, granted);
     return token;
   }
 
   return Object.freeze(
     Object.assign((context: CredentialContext) => provide(context), {
       label: way.label,
+      flows: Object.freeze([...flows]),
       serves: ({ oauth2SecurityScheme, openIdConnectSecurityScheme }: SecurityScheme) =>
         Boolean(oauth2SecurityScheme ?? openIdConnectSecurityScheme),
       fits: takesBearer,
@@ -146,8 +147,16 @@ interface Asked {
 /** The signal of what nobody may end; its own budgets do. */
 const endless = new AbortController().signal;
 
-function scopesOf({ scopes = [] }: OAuthOptions, { scheme }: CredentialContext): readonly string[] {
-  return typeof scopes === "function" ? scopes(scheme?.scopes ?? []) : scopes;
+/** The secret of the client, asked for anew each time where it is a function. */
+async function secretOf(
+  { clientSecret }: OAuthOptions,
+  url: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (typeof clientSecret !== "function") return clientSecret;
+  // Without one, the client would pass for one that has no secret.
+  const wrong = (given: unknown) => (typeof given === "string" && given !== "" ? undefined : kindText(given));
+  return askHook({ name: "clientSecret", wanted: "a text", url, signal, ask: clientSecret, wrong });
 }
 
 function bearerOf({ value }: AccessToken) {

@@ -98,7 +98,9 @@ describe("a secret of a function", () => {
 
   test("that gives nothing gives no credentials, and what is no text is refused", async () => {
     expect(await given(bearer(() => undefined))).toBeUndefined();
-    await expect(given(bearer(() => 5 as unknown as string))).rejects.toThrow(TypeError);
+    await expect(given(bearer(() => 5 as unknown as string))).rejects.toThrow(
+      "found that the function of bearer() gave a number",
+    );
   });
 });
 

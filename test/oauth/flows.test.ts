@@ -1,4 +1,4 @@
-import { oauthAuthorizationCode, oauthDeviceCode } from "a2a-lease/oauth";
+import { oauthAuthorizationCode, oauthDeviceCode, openIdConnect } from "a2a-lease/oauth";
 import { createTestClock } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
 import { caught } from "../flow/caught.ts";
@@ -70,6 +70,54 @@ describe("an authorization code", () => {
 
     expect(await caught(provider(contextOf()))).toMatchObject({ code: "TOKEN_REQUEST", reason });
     expect(server.asked()).toEqual([]);
+  });
+
+  test("that comes back from another issuer says from which, and which was asked", async () => {
+    const { options } = setUp();
+    const provider = oauthAuthorizationCode({
+      ...options,
+      redirectUri,
+      authorize: async (url) =>
+        `${redirectUri}?code=c&state=${new URL(url).searchParams.get("state")}&iss=https%3A%2F%2Fevil.example`,
+    });
+
+    expect(await caught(provider(contextOf()))).toMatchObject({
+      message: expect.stringContaining(
+        "found the issuer https://evil.example in its answer, wanted https://login.example",
+      ),
+    });
+  });
+
+  test("whose ID token is of another issuer says so, too", async () => {
+    const { server, options } = setUp();
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    let nonce: string | null = null;
+    const provider = openIdConnect({
+      ...options,
+      redirectUri,
+      authorize: async (url) => {
+        const { searchParams } = new URL(url);
+        nonce = searchParams.get("nonce");
+        const seconds = Math.floor(Date.now() / 1_000);
+        const claims = {
+          iss: "https://evil.example",
+          aud: "me",
+          sub: "u",
+          iat: seconds,
+          exp: seconds + 60,
+          nonce,
+        };
+        const id_token = `${part({ alg: "RS256" })}.${part(claims)}.${part({})}`;
+        server.answer({ access_token: "a1", token_type: "bearer", id_token });
+        return `${redirectUri}?code=c&state=${searchParams.get("state")}`;
+      },
+    });
+
+    expect(await caught(provider(contextOf()))).toMatchObject({
+      message: expect.stringContaining(
+        "found the issuer https://evil.example in its ID token, wanted https://login.example",
+      ),
+    });
   });
 
   test("is asked of the user once for all calls, and not at all once all of them left", async () => {

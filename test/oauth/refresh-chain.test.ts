@@ -193,7 +193,7 @@ describe("who is told of a new refresh token", () => {
     await clock.advance(5_000);
 
     expect(await first).toMatchObject({
-      reason: "declined",
+      reason: "not-kept",
       message: expect.stringContaining("found that onRefreshed was not done within 5000 ms, wanted"),
     });
     expect(await other).toEqual(bearerOf("token-2"));
@@ -216,8 +216,8 @@ describe("who is told of a new refresh token", () => {
     });
     const error = await caught(provider(asking()), TokenRequestError);
 
-    expect(error.message).toContain("found that onRefreshed failed (no room for ***), wanted");
-    expect(error).toMatchObject({ reason: "declined" });
+    expect(error.message).toContain('found that onRefreshed threw "no room for ***", wanted');
+    expect(error).toMatchObject({ reason: "not-kept" });
     expect(error.cause).toBeUndefined();
     expect(await provider(asking())).toEqual(bearerOf("t"));
   });

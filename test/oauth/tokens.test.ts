@@ -6,6 +6,7 @@ import {
   oauthClientCredentials,
   oauthDeviceCode,
   oauthRefresh,
+  openIdConnect,
 } from "a2a-lease/oauth";
 import { createTestClock } from "a2a-lease/testing";
 import { describe, expect, test } from "vitest";
@@ -96,6 +97,51 @@ describe("a token by client credentials", () => {
     await picking(contextOf({}, {}, ["admin", "read", "list"]));
 
     expect(server.asked().map(({ form }) => form.scope)).toEqual(["read", "read list"]);
+  });
+});
+
+describe("scopes", () => {
+  const redirectUri = "https://app.example/back";
+  const asked = contextOf({}, {}, ["summarize", "read"]);
+
+  test("are those of the requirement that was chosen, where the caller says nothing of them", async () => {
+    const { server, options, provider } = setUp();
+    await provider(asked);
+    await oauthClientCredentials({ ...options, scopes: [] })(asked);
+    const visited: URL[] = [];
+    const authorize = async (url: string) => {
+      visited.push(new URL(url));
+      return `${redirectUri}?code=c0de&state=${visited[0]?.searchParams.get("state")}`;
+    };
+    await oauthAuthorizationCode({ ...options, redirectUri, authorize })(asked);
+    // What is left out of a refresh is all that was agreed to.
+    await oauthRefresh({ ...options, refreshToken: "r0" })(asked);
+
+    expect(visited[0]?.searchParams.get("scope")).toBe("summarize read");
+    expect(server.asked().map(({ form }) => form.scope)).toEqual([
+      "summarize read",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test.each([
+    ["too many of them", Array.from({ length: 101 }, (_, index) => `s${index}`)],
+    ["one that is too long", ["s".repeat(301)]],
+    ["one that is none", ['a"b']],
+    ["an empty one", [""]],
+  ])("of a card with %s are not asked for", async (_what, scopes) => {
+    const { server, options, provider } = setUp();
+
+    expect(await caught(provider(contextOf({}, {}, scopes)))).toMatchObject({
+      code: "TOKEN_REQUEST",
+      reason: "discovery",
+      message: expect.stringContaining("on the agent card"),
+    });
+    expect(server.requests).toEqual([]);
+    await oauthClientCredentials({ ...options, scopes: ["read"] })(contextOf({}, {}, scopes));
+    expect(server.asked()[0]?.form.scope).toBe("read");
   });
 });
 
@@ -354,6 +400,39 @@ describe("a URL that a secret must not go to", () => {
     });
   });
 
+  test.each<[string, string, object]>([
+    [
+      "another issuer",
+      "found the issuer https://other.example/realms/a?key=*** in its metadata, wanted https://login.example",
+      { issuer: "https://u:p4ss@other.example/realms/a?key=s3cret" },
+    ],
+    [
+      "an issuer that is no URL",
+      "found the issuer login in its metadata, wanted https://login.example",
+      { issuer: "login" },
+    ],
+    [
+      "an endpoint that is no text",
+      "found a number as the token_endpoint in its metadata, wanted a URL",
+      { token_endpoint: 5 },
+    ],
+    [
+      "an endpoint that is nothing",
+      "found null as the authorization_endpoint in its metadata, wanted a URL",
+      { authorization_endpoint: null },
+    ],
+  ])("is refused where the metadata has %s, and the error says what is there", async (_what, found, told) => {
+    const { options } = setUp();
+    const metadata = { issuer: options.issuer, token_endpoint: "https://login.example/token" };
+    const fetch = async () => json({ ...metadata, ...told });
+
+    expect(await caught(oauthClientCredentials({ ...options, fetch })(contextOf()))).toMatchObject({
+      code: "TOKEN_REQUEST",
+      reason: "discovery",
+      message: `https://login.example: ${found}`,
+    });
+  });
+
   test("on a card counts only at an origin that the caller trusts", async () => {
     const { server, options } = setUp();
     const { issuer: _none, ...rest } = options;
@@ -385,11 +464,97 @@ describe("a URL that a secret must not go to", () => {
   });
 });
 
-test("options that can't be right are a TypeError that names them", () => {
+describe("options that can't be right", () => {
   const make = (options: object) => () => oauthClientCredentials(options as never);
-  expect(make({ clientId: "a" })).toThrow("issuer");
-  expect(make({ issuer: "https://a.example" })).toThrow("clientId");
-  expect(make({ issuer: "a", clientId: "a" })).toThrow("issuer");
-  expect(make({ trustCardUrlsAt: ["https://a.example/x"], clientId: "a" })).toThrow("trustCardUrlsAt");
-  expect(make({ issuer: "https://a.example", clientId: "a", skewMs: -1 })).toThrow("skewMs");
+  test("are a TypeError that names them", () => {
+    expect(make({ clientId: "a" })).toThrow("issuer");
+    expect(make({ issuer: "https://a.example" })).toThrow("clientId");
+    expect(make({ issuer: "a", clientId: "a" })).toThrow("issuer");
+    expect(make({ trustCardUrlsAt: ["https://a.example/x"], clientId: "a" })).toThrow("trustCardUrlsAt");
+    expect(make({ issuer: "https://a.example", clientId: "a", skewMs: -1 })).toThrow("skewMs");
+  });
+
+  test.each([
+    ["clientId", "wanted a text that is not empty"],
+    ["clientSecret", "wanted a text or a function that gives one"],
+    ["issuer", "wanted an absolute URL"],
+    ["tokenUrl", "wanted an absolute URL"],
+    ["audience", "wanted a text that is not empty"],
+    ["resource", "wanted a text that is not empty"],
+    ["refreshToken", "wanted a text that is not empty"],
+    ["scopes", "wanted a list of texts or a function that gives one"],
+  ])("are told apart from those that are not there: an empty %s", (name, wanted) => {
+    const sound = { issuer: "https://a.example", clientId: "a" };
+    expect(make({ ...sound, [name]: "" })).toThrow(
+      new TypeError(`oauthClientCredentials.${name}: found an empty text, ${wanted}`),
+    );
+    expect(make({ ...sound, [name]: 5 })).toThrow(
+      `oauthClientCredentials.${name}: found a number, ${wanted}`,
+    );
+  });
+
+  test("are hooks and texts of one flow, too, by the name of the function that was called", () => {
+    const sound = { issuer: "https://a.example", clientId: "a", redirectUri: "https://a.example/b" };
+    const authorize = async () => "";
+    for (const [name, start] of Object.entries({ oauthAuthorizationCode, openIdConnect })) {
+      expect(() => start({ ...sound, authorize: undefined as never })).toThrow(
+        `${name}.authorize: found undefined, wanted a function`,
+      );
+      expect(() => start({ ...sound, authorize, redirectUri: "" })).toThrow(
+        `${name}.redirectUri: found an empty text, wanted an absolute URL`,
+      );
+    }
+    expect(() => oauthDeviceCode({ ...sound, onUserCode: "x" as never })).toThrow(
+      "oauthDeviceCode.onUserCode: found a text, wanted a function",
+    );
+    expect(() => oauthRefresh({ ...sound, refreshToken: "" })).toThrow(
+      "oauthRefresh.refreshToken: found an empty text, wanted a text that is not empty",
+    );
+  });
+
+  test("are endpoints of which one is missing", () => {
+    const sound = { clientId: "a", redirectUri: "https://a.example/b", authorize: async () => "" };
+    const tokenUrl = "https://a.example/token";
+    const one = (found: string, lacking: string) =>
+      `found ${found} without ${lacking}, wanted both of them, or issuer alone`;
+    expect(() => oauthAuthorizationCode({ ...sound, tokenUrl })).toThrow(one("tokenUrl", "authorizationUrl"));
+    expect(() => openIdConnect({ ...sound, issuer: "https://a.example", tokenUrl })).toThrow(
+      `openIdConnect: ${one("tokenUrl", "authorizationUrl")}`,
+    );
+    expect(() =>
+      oauthAuthorizationCode({ ...sound, issuer: "https://a.example", authorizationUrl: tokenUrl }),
+    ).toThrow(one("authorizationUrl", "tokenUrl"));
+    const device = { clientId: "a", onUserCode() {} };
+    expect(() => oauthDeviceCode({ ...device, tokenUrl })).toThrow(one("tokenUrl", "deviceAuthorizationUrl"));
+    expect(() => oauthClientCredentials({ clientId: "a", tokenUrl })).not.toThrow();
+    expect(() => oauthRefresh({ clientId: "a", tokenUrl, refreshToken: "r" })).not.toThrow();
+  });
+
+  test.each([
+    ["authorization endpoint", "authorizationUrl beside tokenUrl", "authorization_endpoint"],
+    [
+      "device authorization endpoint",
+      "deviceAuthorizationUrl beside tokenUrl",
+      "device_authorization_endpoint",
+    ],
+    ["token endpoint", "tokenUrl", "token_endpoint"],
+  ])("are told by name where the metadata has no %s", async (what, option, missing) => {
+    const { server, options } = setUp();
+    const all = {
+      token_endpoint: `${server.url}/token`,
+      authorization_endpoint: `${server.url}/authorize`,
+      device_authorization_endpoint: `${server.url}/device`,
+    };
+    const fetch = async () => json({ issuer: server.url, ...all, [missing]: undefined });
+    const given = { ...options, fetch };
+    const provider =
+      missing === "authorization_endpoint"
+        ? oauthAuthorizationCode({ ...given, redirectUri: "https://a.example/b", authorize: async () => "" })
+        : oauthDeviceCode({ ...given, onUserCode() {} });
+
+    expect(await caught(provider(contextOf()))).toMatchObject({
+      reason: "discovery",
+      message: `https://login.example: found no ${what} of it, wanted one in the metadata of issuer, or the option ${option}`,
+    });
+  });
 });
