@@ -9,6 +9,8 @@ const transientStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
 
 /** Whether a read that failed so may well go better a little later. */
 export function isTransient(error: unknown): boolean {
+  // A connection that failed for good, of whichever read.
+  if (error instanceof A2ALeaseError && error.retry === "never" && isOfConnection(error)) return false;
   if (error instanceof CardUnreachableError) {
     return error.status === undefined || transientStatuses.includes(error.status);
   }
@@ -17,6 +19,10 @@ export function isTransient(error: unknown): boolean {
   }
   const passing = [ConnectionError, TimeoutError, StreamInterruptedError, StreamStalledError, InternalError];
   return passing.some((type) => error instanceof type) && !(error instanceof TaskNotFoundError);
+}
+
+function isOfConnection(error: A2ALeaseError): boolean {
+  return error instanceof ConnectionError || error instanceof CardUnreachableError;
 }
 
 /** Waits between two streams: the cap of the first, and of the longest. */

@@ -1,7 +1,8 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "../model/part.ts";
 import { decodeBase64, encodeBase64 } from "../util/base64.ts";
-import { defined, isRecord } from "../util/freeze.ts";
+import { defined } from "../util/freeze.ts";
+import { checkOptions } from "../util/options.ts";
 import { textOfParts } from "./outcome.ts";
 
 /** Texts of some parts, and what is none. */
@@ -101,15 +102,9 @@ function urlPart(source: URL | string, details: PartMembers): UrlPart {
 }
 
 /** What may stand beside the content, and nothing else: a second content would make it no part. */
-function membersOf({ mediaType, filename, metadata }: PartMembers): PartMembers {
-  for (const [name, value] of Object.entries({ mediaType, filename })) {
-    if (value !== undefined && typeof value !== "string") {
-      throw new TypeError(`${name}: found ${typeOf(value)}, wanted a text`);
-    }
-  }
-  if (metadata !== undefined && !isRecord(metadata)) {
-    throw new TypeError(`metadata: found ${typeOf(metadata)}, wanted an object`);
-  }
+function membersOf(details: PartMembers): PartMembers {
+  checkOptions(details, { mediaType: "text", filename: "text", metadata: "object" });
+  const { mediaType, filename, metadata } = details;
   return defined({ mediaType, filename, metadata });
 }
 

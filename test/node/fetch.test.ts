@@ -211,6 +211,8 @@ describe("an option that is wrong", () => {
     ["allowHosts", { allowHosts: "agent.corp" }],
     ["allowPrivate", { allowPrivate: 1 }],
     ["lookup", { lookup: "dns" }],
+    ["allowPrivat", { allowPrivat: true }],
+    ["tls.cart", { tls: { cart: certificate.cert } }],
   ])("is named: %s of %j", (name, options) => {
     expect(() => createNodeFetch(options as never)).toThrow(new RegExp(`^${name}: `));
   });
