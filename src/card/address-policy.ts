@@ -118,7 +118,9 @@ function findAddressProblem(
   if (!isSameHost && kind !== "public") {
     const isInside = kind === "loopback" || kind === "private";
     if (!(isInside && (allowPrivate === true || kind === fromKind))) {
-      return `found a ${kind} address, wanted one on the open internet, or another addressPolicy`;
+      // Nothing but its name opens a link-local or a reserved address.
+      const option = isInside ? "allowPrivate" : "allowHosts";
+      return `found a ${kind} address, wanted one on the open internet, or addressPolicy.${option}`;
     }
   }
   if (
@@ -131,7 +133,7 @@ function findAddressProblem(
   }
   const isLocalHttp = from?.protocol === "http:" && fromKind === "loopback" && kind === "loopback";
   if (url.protocol === "http:" && allowHttp !== true && !isLocalHttp) {
-    return "found http, wanted https, or another addressPolicy";
+    return "found http, wanted https, or addressPolicy.allowHttp";
   }
   return undefined;
 }

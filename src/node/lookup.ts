@@ -116,5 +116,9 @@ function isResolved(item: unknown): item is ResolvedAddress {
 
 /** The address itself is not told: what names resolve to inside a network is nobody's business outside. */
 function problemOf(kind: AddressKind): string {
-  return `found a ${kind} address behind it, wanted one on the open internet, or the host in allowHosts of createNodeFetch`;
+  const option =
+    kind === "loopback" || kind === "private"
+      ? "allowPrivate or the host in allowHosts"
+      : "the host in allowHosts";
+  return `found a ${kind} address behind it, wanted one on the open internet, or ${option} of createNodeFetch`;
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, X509Certificate } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { createServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createClient } from "a2a-lease";
@@ -40,7 +40,7 @@ describe("certificates that can't be are told when the fetch is made", () => {
     const make = () => createNodeFetch({ tls: tls ?? {} });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
-    expect(make).toThrow(/^(?!.*hunter2)(?!.*BEGIN)(?!.*MII)[^]*$/);
+    expect(make).toThrow(/^(?!.*hunter2)(?!.*BEGIN)(?!.*MII)/s);
   });
 
   test("and good ones are taken, with what was not given as undefined", async () => {
@@ -128,16 +128,20 @@ describe("a certificate that is not trusted is no failure that passes", () => {
     const known = fetchWith({ ca: cert, cert, key });
     const stranger = fetchWith({ ca: cert });
     // The card may be read with the certificate; calls go without it.
-    const fetch = (url: string, init: RequestInit) => (init.method === "GET" ? known : stranger)(url, init);
+    let attempts = 0;
+    const fetch = (url: string, init: RequestInit) => {
+      if (init.method === "GET") return known(url, init);
+      attempts += 1;
+      return stranger(url, init);
+    };
     const client = await createClient(agent.url, { fetch });
-    const before = agent.connections;
 
     const read = await caught(client.getTask({ id: "t" }));
     const sent = await caught(client.sendMessage("hello"));
 
     expect(read).toMatchObject({ name: "ConnectionError", reason: "certificate", ...definite });
     expect(sent).toMatchObject({ name: "ConnectionError", reason: "certificate", ...definite });
-    expect(agent.connections - before).toBe(2);
+    expect(attempts).toBe(2);
   });
 
   test("of the check of a card that was read before", async () => {
@@ -156,7 +160,6 @@ test("a client certificate that the server knows is taken", async () => {
   const agent = await startAgent({ requestCert: true, ca: [cert] });
   const client = await createClient(agent.url, { fetch: fetchWith({ ca: cert, cert, key }) });
   expect(await client.sendMessage("hello")).toHaveProperty("task");
-  expect(new X509Certificate(cert).subject).toBeDefined();
 });
 
 test("a fetch that was closed says so, and no attempt is made", async () => {
