@@ -2,7 +2,7 @@ import { MalformedResponseError } from "../errors/transport.ts";
 import type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "../model/part.ts";
 import { decodeBase64, encodeBase64 } from "../util/base64.ts";
 import { defined } from "../util/freeze.ts";
-import { checkOptions } from "../util/options.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { textOfParts } from "./outcome.ts";
 
 /** Texts of some parts, and what is none. */
@@ -101,9 +101,17 @@ function urlPart(source: URL | string, details: PartMembers): UrlPart {
   return Object.freeze({ url, ...membersOf(details) });
 }
 
+/** What a part has in it; there where one part is given as the details of another. */
+type Contents = { readonly [K in "text" | "raw" | "url" | "data"]?: unknown };
+
+const kinds: OptionKinds<PartMembers & Contents> = Object.freeze({
+  ...({ mediaType: "text", filename: "text", metadata: "object" } as const),
+  ...({ text: "any", raw: "any", url: "any", data: "any" } as const),
+});
+
 /** What may stand beside the content, and nothing else: a second content would make it no part. */
 function membersOf(details: PartMembers): PartMembers {
-  checkOptions(details, { mediaType: "text", filename: "text", metadata: "object" });
+  checkOptions<PartMembers & Contents>(details, kinds);
   const { mediaType, filename, metadata } = details;
   return defined({ mediaType, filename, metadata });
 }

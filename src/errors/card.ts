@@ -3,7 +3,8 @@ import type { CardSignatureResult, CardSignatureVerdict, CheckedSignature } from
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 import { askedText, isSaid } from "./challenge.ts";
-import { ConnectionError, lastingAdvice, TimeoutError } from "./transport.ts";
+import { lastingAdvice } from "./lasting.ts";
+import { ConnectionError, TimeoutError } from "./transport.ts";
 
 /** One URL that was tried for a card. */
 export interface CardAttempt {

@@ -3,8 +3,8 @@ import type { CapabilityName, OperationName } from "../model/operations.ts";
 import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError, type ErrorAdvice, reasonText } from "./base.ts";
+import { lastingAdvice } from "./lasting.ts";
 import { SendOutcomeUnknownError } from "./sending.ts";
-import { lastingAdvice } from "./transport.ts";
 
 /** What a renegotiation gives: the client before a task exists, else a new handle of the task. */
 export type Renegotiated<Client = unknown, Handle = unknown> =

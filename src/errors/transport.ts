@@ -1,7 +1,7 @@
 import type { DocumentIssue } from "../model/issues.ts";
 import type { StandstillDetails } from "../model/observation.ts";
 import { cut, redactText, redactUrl } from "../util/redact.ts";
-import { A2ALeaseError, type ErrorAdvice, maxErrorText } from "./base.ts";
+import { A2ALeaseError, maxErrorText } from "./base.ts";
 
 /**
  * Why a connection failed for good, so that nothing but a change of the setup helps: TLS did not come about because of a
@@ -53,12 +53,6 @@ export class ConnectionError extends A2ALeaseError {
     this.neverSent = details.neverSent;
     if (details.reason !== undefined) this.reason = details.reason;
   }
-}
-
-/** What is to be done about a connection that failed for good, whoever met with it; `undefined` for any other failure. */
-export function lastingAdvice(failure: unknown): Pick<ErrorAdvice, "retry" | "nextStep"> | undefined {
-  if (!(failure instanceof ConnectionError)) return undefined;
-  return failure.reason === undefined ? undefined : connectionAdvice[failure.reason];
 }
 
 /** Which budget of time ran out. */
