@@ -38,7 +38,7 @@ export type { Listener } from "./client/observer.ts";
 export type { ClientOptions, TimeoutOptions } from "./client/options.ts";
 export type { Recovery } from "./client/outbox.ts";
 export { bytesOf, dataPart, filePart, type PartsText, textOf, textPart } from "./client/parts.ts";
-export type { ProbeOptions } from "./client/probe.ts";
+export type { ProbeOptions } from "./client/probe-options.ts";
 export type { ProbeReceiver } from "./client/probe-push.ts";
 export type { CreatePushConfigRequest } from "./client/push-client.ts";
 export type { PushConfigs } from "./client/push-configs.ts";
@@ -132,6 +132,7 @@ export { StreamInterruptedError, StreamReplacedError, StreamStalledError } from 
 export {
   AddressRefusedError,
   ConnectionError,
+  type ConnectionFailureReason,
   GatewayError,
   HttpStatusError,
   LimitExceededError,

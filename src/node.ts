@@ -6,3 +6,4 @@
  */
 export { createNodeFetch, type NodeFetch } from "./node/fetch.ts";
 export type { AddressLookup, NodeFetchOptions, ResolvedAddress } from "./node/lookup.ts";
+export type { TlsOptions } from "./node/tls.ts";

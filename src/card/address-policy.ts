@@ -1,6 +1,7 @@
 import type { AgentInterface } from "../model/card.ts";
 import { isHost, judgeAddress } from "../util/address.ts";
 import { defined } from "../util/freeze.ts";
+import { checkOptions } from "../util/options.ts";
 
 /** Where a URL that a card names may lead. Everything has a default, and the default is the narrow one. */
 export interface AddressPolicy {
@@ -90,16 +91,9 @@ const literalHost =
  * @throws TypeError naming the option.
  */
 export function checkAddressPolicy(option: string, policy: AddressPolicy): Readonly<AddressPolicy> {
-  const { allowPrivate, allowHttp, allowHosts = [], allow } = policy;
-  for (const [name, value] of Object.entries({ allowPrivate, allowHttp })) {
-    if (value !== undefined && typeof value !== "boolean") {
-      throw new TypeError(`${option}.${name}: wanted true or false`);
-    }
-  }
-  if (allow !== undefined && typeof allow !== "function") {
-    throw new TypeError(`${option}.allow: wanted a function`);
-  }
-  if (!Array.isArray(allowHosts)) throw new TypeError(`${option}.allowHosts: wanted a list of hosts`);
+  const kinds = { allowPrivate: "flag", allowHttp: "flag", allowHosts: "list", allow: "function" } as const;
+  checkOptions(policy, kinds, option);
+  const { allowHosts = [] } = policy;
   const wrong = allowHosts.find((host) => !isHost(host));
   if (wrong !== undefined) {
     const found = JSON.stringify(wrong);
@@ -124,7 +118,9 @@ function findAddressProblem(
   if (!isSameHost && kind !== "public") {
     const isInside = kind === "loopback" || kind === "private";
     if (!(isInside && (allowPrivate === true || kind === fromKind))) {
-      return `found a ${kind} address, wanted one on the open internet, or another addressPolicy`;
+      // Nothing but its name opens a link-local or a reserved address.
+      const option = isInside ? "allowPrivate" : "allowHosts";
+      return `found a ${kind} address, wanted one on the open internet, or addressPolicy.${option}`;
     }
   }
   if (
@@ -137,7 +133,7 @@ function findAddressProblem(
   }
   const isLocalHttp = from?.protocol === "http:" && fromKind === "loopback" && kind === "loopback";
   if (url.protocol === "http:" && allowHttp !== true && !isLocalHttp) {
-    return "found http, wanted https, or another addressPolicy";
+    return "found http, wanted https, or addressPolicy.allowHttp";
   }
   return undefined;
 }

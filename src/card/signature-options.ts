@@ -1,5 +1,6 @@
 import type { CardSignatureProfile } from "../model/signature.ts";
 import { isLoopback } from "../util/address.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { defaultAlgorithms } from "./keys.ts";
 import type { TrustedKeyInput } from "./trusted-keys.ts";
 
@@ -42,38 +43,49 @@ export type ResolvedSignatureOptions = Required<CardSignatureOptions>;
 /** Most signatures of one card that are looked at. */
 export const maxSignatures = 16;
 
-const modes: readonly unknown[] = ["ignore", "prefer", "require"];
+/** What each option has to be, as far as that is not looked into below. */
+export const signatureCheckKinds: OptionKinds<SignatureCheckOptions> = Object.freeze({
+  keys: "list",
+  jkuOrigins: "list",
+  threshold: "any",
+  algorithms: "list",
+  profiles: "list",
+});
+
+const signatureKinds: OptionKinds<CardSignatureOptions> = Object.freeze({
+  ...signatureCheckKinds,
+  mode: ["ignore", "prefer", "require"],
+  acceptSignedChanges: "flag",
+});
+
 const profileNames: readonly unknown[] = ["spec", "a2a-js", "a2a-python", "as-received"];
 
 /**
- * Checks the options once, at the door, and puts the defaults in. Keys are read later, since that takes time.
+ * Checks the options of a client once, at the door, and puts the defaults in. Keys are read later, since that takes time.
+ *
+ * @throws TypeError naming the option.
+ */
+export function resolveSignatureOptions(given: CardSignatureOptions): ResolvedSignatureOptions {
+  checkOptions(given, signatureKinds, "signatures");
+  return withDefaults(given, "signatures");
+}
+
+/**
+ * Checks what options hold whose names were checked before, and puts the defaults in.
  *
  * @param option - what the options are called, for messages.
  * @throws TypeError naming the option.
  */
-export function resolveSignatureOptions(
-  given: CardSignatureOptions,
-  option = "signatures",
-): ResolvedSignatureOptions {
+export function withDefaults(given: CardSignatureOptions, option: string): ResolvedSignatureOptions {
   const { mode = "prefer", threshold = 1, acceptSignedChanges = false } = given;
-  if (!modes.includes(mode)) {
-    throw new TypeError(
-      `${option}.mode: found ${JSON.stringify(mode)}, wanted "ignore", "prefer" or "require"`,
-    );
-  }
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > maxSignatures) {
     throw new TypeError(
       `${option}.threshold: found ${String(threshold)}, wanted a whole number of 1 to ${maxSignatures}`,
     );
   }
-  if (typeof acceptSignedChanges !== "boolean") {
-    throw new TypeError(`${option}.acceptSignedChanges: wanted true or false`);
-  }
   const algorithms = list(given.algorithms ?? defaultAlgorithms, `${option}.algorithms`, defaultAlgorithms);
   const profiles = list(given.profiles ?? ["spec"], `${option}.profiles`, profileNames);
   const { keys = [], jkuOrigins = [] } = given;
-  if (!Array.isArray(keys)) throw new TypeError(`${option}.keys: wanted a list of public keys`);
-  if (!Array.isArray(jkuOrigins)) throw new TypeError(`${option}.jkuOrigins: wanted a list of origins`);
   for (const origin of jkuOrigins) checkOrigin(origin, `${option}.jkuOrigins`);
   return Object.freeze({ mode, threshold, acceptSignedChanges, algorithms, profiles, keys, jkuOrigins });
 }
@@ -83,7 +95,7 @@ function list<T extends string>(
   option: string,
   known: readonly unknown[],
 ): readonly T[] {
-  const wrong = Array.isArray(given) ? given.find((item) => !known.includes(item)) : "no list";
+  const wrong = given.find((item) => !known.includes(item));
   if (wrong === undefined && given.length > 0) return Object.freeze([...given]);
   throw new TypeError(`${option}: found ${JSON.stringify(wrong ?? [])}, wanted some of ${known.join(", ")}`);
 }

@@ -1,12 +1,14 @@
 import type { CardSignatureVerdict } from "../model/signature.ts";
 import { createScope } from "../util/abort.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { createHttp, type FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
 import { createKeySets } from "./key-sets.ts";
 import { type CardInput, cardFromInput } from "./parse.ts";
 import { judgeSignatures } from "./signature.ts";
-import { resolveSignatureOptions, type SignatureCheckOptions } from "./signature-options.ts";
+import { type SignatureCheckOptions, signatureCheckKinds, withDefaults } from "./signature-options.ts";
 import { readTrustedKeys } from "./trusted-keys.ts";
 
 /** Options of {@link verifyCardSignatures}. */
@@ -21,6 +23,14 @@ export interface VerifySignaturesOptions extends SignatureCheckOptions {
   readonly signal?: AbortSignal;
 }
 
+const kinds: OptionKinds<VerifySignaturesOptions> = Object.freeze({
+  ...signatureCheckKinds,
+  limits: "object",
+  fetch: "function",
+  clock: "object",
+  signal: "object",
+});
+
 /**
  * Says what the signatures of a card are worth (8.4): who signed it, and whether they signed this very card, as it was
  * received. Asks the network for nothing but key sets at `jkuOrigins`. The verdict is told and never thrown.
@@ -32,13 +42,15 @@ export async function verifyCardSignatures(
   card: CardInput,
   options: VerifySignaturesOptions = {},
 ): Promise<CardSignatureVerdict> {
+  checkOptions(options, kinds, "options");
+  checkOptions(options.limits, { keySetBytes: "amount", keySetKeys: "amount" }, "options.limits");
   const { clock = systemClock, fetch = (url, init) => globalThis.fetch(url, init) } = options;
   const { json } = cardFromInput(card);
-  const resolved = resolveSignatureOptions(options, "options");
+  const resolved = withDefaults(options, "options");
   const rules = { ...resolved, keys: await readTrustedKeys(resolved.keys, "options.keys") };
   const scope = createScope(clock, [options.signal]);
   try {
-    const limits = { ...defaultLimits, ...options.limits };
+    const limits = { ...defaultLimits, ...defined(options.limits ?? {}) };
     const keySets = createKeySets({ http: createHttp({ fetch, clock }), clock, limits });
     return await judgeSignatures({ json, rules, keySets, atMs: clock.now(), signal: scope.signal });
   } finally {

@@ -46,7 +46,7 @@ export function createHandleActions(
     async renegotiate({ tracked, holder }, options) {
       const requirements = options.requires ?? holder.requirements;
       const { extended } = holder.pin;
-      const pin = await pinLiveCard(session, "forced", requirements, options.signal, extended);
+      const pin = await pinLiveCard(session, "forced", requirements, options, extended);
       tracked.repin(pin, requirements);
       await tracked.commit();
       return desk().entry(tracked, { pin, requirements, policy: holder.policy }).handle;

@@ -1,8 +1,9 @@
 import { type CardVerifier, createCardVerifier } from "../card/verifier.ts";
 import type { A2AClient } from "./client.ts";
 import { type CardSourceInput, connectClient } from "./create.ts";
-import { checkClientOptionNames } from "./option-names.ts";
+import { checkClientOptions } from "./option-names.ts";
 import type { ClientOptions } from "./options.ts";
+import { resolveOptions } from "./resolve-options.ts";
 
 /** Clients of many agents, one for each, that share their options, the key sets that were read, and one `close()`. */
 export interface Agents extends AsyncDisposable {
@@ -23,15 +24,18 @@ export interface Agents extends AsyncDisposable {
  *
  * @param options - options of every client; a `pin` or a card that is handed in belongs to one agent, and to
  * `createClient`.
- * @throws TypeError for an option that belongs to one agent.
+ * @throws TypeError naming the option for a wrong option, and for one that belongs to one agent.
  */
 export function createAgents(
   options: Omit<ClientOptions, "pin" | "expectedDigest" | "revalidateAt" | "immutable" | "signal"> = {},
 ): Agents {
+  checkClientOptions(options);
+  const given: Readonly<Record<string, unknown>> = { ...options };
   for (const name of ["pin", "expectedDigest", "revalidateAt", "immutable", "signal"]) {
-    if (name in options) throw new TypeError(`${name}: belongs to one agent, give it to createClient`);
+    if (given[name] === undefined) continue;
+    throw new TypeError(`${name}: belongs to one agent, give it to createClient`);
   }
-  checkClientOptionNames(options);
+  resolveOptions(options);
   const bySource = new Map<string, Promise<A2AClient>>();
   const byCardUrl = new Map<string, A2AClient>();
   let verifier: Promise<CardVerifier> | undefined;

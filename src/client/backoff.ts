@@ -1,5 +1,6 @@
 import { A2ALeaseError } from "../errors/base.ts";
 import { CardUnreachableError } from "../errors/card.ts";
+import { lastingAdvice } from "../errors/lasting.ts";
 import { InternalError, TaskNotFoundError } from "../errors/protocol.ts";
 import { StreamInterruptedError, StreamStalledError } from "../errors/stream.ts";
 import { ConnectionError, GatewayError, HttpStatusError, TimeoutError } from "../errors/transport.ts";
@@ -9,7 +10,9 @@ const transientStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
 
 /** Whether a read that failed so may well go better a little later. */
 export function isTransient(error: unknown): boolean {
+  if (lastingAdvice(error) !== undefined) return false;
   if (error instanceof CardUnreachableError) {
+    if (error.retry === "never") return false;
     return error.status === undefined || transientStatuses.includes(error.status);
   }
   if (error instanceof HttpStatusError || error instanceof GatewayError) {

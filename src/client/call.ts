@@ -3,7 +3,7 @@ import type { Message } from "../model/message.ts";
 import { type CardCheck, type OperationName, type Operations, operationFacts } from "../model/operations.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope, type Scope } from "../util/abort.ts";
-import { checkNames } from "./check-options.ts";
+import { checkOptions, type OptionKind } from "../util/options.ts";
 import { defaultReadMs, defaultSendMs } from "./options.ts";
 import type { LeaseHolder, LeasePolicy, Session } from "./session.ts";
 
@@ -59,13 +59,15 @@ export function budgetOf<O extends OperationName>(session: Session, call: Call<O
 }
 
 /** What any call takes: of a call, a read, a send, a wait, a listing and a cancellation; requests bring their id along. */
-const callOptionNames = Object.freeze([
-  ...["id", "pageSize", "pageToken"],
-  ...["signal", "timeoutMs", "headers", "metadata", "historyLength"],
-  ...["requires", "posture", "compare", "contextId", "referenceTaskIds", "acceptedOutputModes"],
-  ...["pushNotificationConfig", "blocking"],
-  ...["deadlineMs", "maxAttempts", "until", "noProgressMs", "onUpdate"],
-]);
+const callOptions: Readonly<Record<string, OptionKind>> = Object.freeze({
+  ...{ id: "any", pageSize: "any", pageToken: "any", historyLength: "any" },
+  ...{ signal: "object", timeoutMs: "amount", headers: "object", metadata: "object" },
+  ...{ requires: "object", posture: "any", compare: ["content", "structure"], blocking: "flag" },
+  ...{ contextId: "text", referenceTaskIds: "list", acceptedOutputModes: "list" },
+  ...{ pushNotificationConfig: "object" },
+  ...{ deadlineMs: "amount", noProgressMs: "amount", maxAttempts: "amount" },
+  ...{ until: ["settled", "terminal"], onUpdate: "function" },
+} satisfies Record<string, OptionKind>);
 
 /**
  * Checks the options of a call.
@@ -73,13 +75,12 @@ const callOptionNames = Object.freeze([
  * @throws TypeError naming the option.
  */
 export function checkCallOptions(options: CallOptions): void {
-  checkNames(options, callOptionNames);
-  const { timeoutMs, signal } = options;
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-    throw new TypeError(
-      `timeoutMs: found ${String(timeoutMs)}, wanted a number of milliseconds of at least 0`,
-    );
-  }
+  checkOptions<Readonly<Record<string, unknown>>>({ ...options }, callOptions);
+  checkSignal(options.signal);
+}
+
+/** Checks a signal. Throws a TypeError that names it. */
+export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof signal?.addEventListener !== "function") {
     throw new TypeError("signal: wanted an AbortSignal");
   }

@@ -26,7 +26,8 @@ import type { MessageInput, SendOptions } from "./message.ts";
 import type { Listener } from "./observer.ts";
 import { effectiveCard } from "./pinned.ts";
 import { createPlan } from "./plan.ts";
-import { type ProbeOptions, probeAgent } from "./probe.ts";
+import { probeAgent } from "./probe.ts";
+import type { ProbeOptions } from "./probe-options.ts";
 import { getTask, subscribeToTask } from "./reads.ts";
 import { RecoveringClient } from "./recovering.ts";
 import { pinLiveCard } from "./renegotiate.ts";
@@ -122,7 +123,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
    * Throws as `TaskHandle.get` does, and TaskNotFoundError for a task that nobody has seen.
    */
   async getTask(request: GetTaskRequest, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);
+    const { entry, isChecked } = await findEntry(this.#context, request.id, options);
     const { id: _task, ...more } = request;
     await getTask(this.#session, entry, { ...options, ...more }, isChecked);
     return entry.handle;
@@ -141,7 +142,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
 
   /** Subscribes to a task (3.1.6). Throws as `TaskHandle.subscribe` does. */
   async subscribeToTask(request: SubscribeToTaskRequest, options: CallOptions = {}): Promise<TaskStream> {
-    const { entry, isChecked } = await findEntry(this.#context, request.id, options.signal);
+    const { entry, isChecked } = await findEntry(this.#context, request.id, options);
     return subscribeToTask(this.#session, entry, options, isChecked);
   }
 
@@ -172,7 +173,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
    * @throws the errors of {@link A2AClient.renegotiate} when the card of this moment can't be pinned.
    */
   async task(id: string, options: CallOptions = {}): Promise<TaskHandle> {
-    const { entry } = await findEntry(this.#context, id, options.signal);
+    const { entry } = await findEntry(this.#context, id, options);
     return entry.handle;
   }
 
@@ -197,7 +198,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
    * @throws LeaseUnverifiableError when the card can't be read.
    */
   revalidate(options: CallOptions = {}): Promise<CardVerdict> {
-    return revalidatePlan(this.#session, this.#plan, options.signal);
+    return revalidatePlan(this.#session, this.#plan, options);
   }
 
   /**
@@ -210,7 +211,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
    */
   async renegotiate(options: RenegotiateOptions = {}): Promise<this> {
     const requirements = options.requires ?? this.#plan.requirements;
-    const pin = await pinLiveCard(this.#session, "forced", requirements, options.signal, this.pin.extended);
+    const pin = await pinLiveCard(this.#session, "forced", requirements, options, this.pin.extended);
     this.#plan = this.#planOn(pin, requirements);
     return this;
   }
@@ -242,7 +243,7 @@ export class A2AClient extends RecoveringClient implements AsyncDisposable {
     return createPlan(this.#session, pin, requirements, (options) => this.renegotiate(options));
   }
 
-  #sender(input: MessageInput, { signal }: CallOptions): Promise<Sender> {
-    return findSender(this.#context, input, signal);
+  #sender(input: MessageInput, options: CallOptions): Promise<Sender> {
+    return findSender(this.#context, input, options);
   }
 }

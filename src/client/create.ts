@@ -17,7 +17,7 @@ import { cardReader, type Network } from "./card-reader.ts";
 import { A2AClient } from "./client.ts";
 import type { CredentialScope } from "./credentials.ts";
 import { createObserver, type Observer } from "./observer.ts";
-import { checkClientOptionNames } from "./option-names.ts";
+import { checkClientOptions } from "./option-names.ts";
 import type { ClientOptions } from "./options.ts";
 import { pinForPlan } from "./renegotiate.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
@@ -57,7 +57,7 @@ export async function connectClient(
   options: ClientOptions,
   makeVerifier: typeof createCardVerifier,
 ): Promise<A2AClient> {
-  checkClientOptionNames(options);
+  checkClientOptions(options);
   const resolved = resolveOptions(options);
   const closing = new AbortController();
   const scope = createScope(resolved.clock, [options.signal]);

@@ -1,5 +1,6 @@
 import { withSignal } from "../util/abort.ts";
 import { isRecord } from "../util/freeze.ts";
+import { type CallOptions, checkCallOptions } from "./call.ts";
 import type { TaskDesk } from "./desk.ts";
 import type { HandleEntry } from "./handle.ts";
 import type { MessageInput } from "./message.ts";
@@ -26,12 +27,14 @@ export interface Sender {
 export async function findEntry(
   { session, desk, plan }: EntryContext,
   taskId: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
 ): Promise<{ entry: HandleEntry; isChecked: boolean }> {
+  checkCallOptions(options);
+  const { signal } = options;
   const known = await withSignal(desk.find(taskId), signal);
   if (known) return { entry: known, isChecked: false };
   const { pin: planned, requirements, policy } = plan();
-  const pin = await pinLiveCard(session, "ordinary", requirements, signal);
+  const pin = await pinLiveCard(session, "ordinary", requirements, options);
   // The same card is the same pin, so that one task has one handle.
   const held = pin.digest === planned.digest ? planned : pin;
   return { entry: await desk.adopt(taskId, undefined, { pin: held, requirements, policy }), isChecked: true };
@@ -46,14 +49,15 @@ export async function findToLeave({ desk, plan }: EntryContext, taskId: string):
 export async function findSender(
   context: EntryContext,
   input: MessageInput,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
 ): Promise<Sender> {
+  checkCallOptions(options);
   const taskId = isRecord(input) && typeof input.taskId === "string" ? input.taskId : undefined;
   const plan = context.plan();
   if (taskId === undefined) return { holder: plan };
-  const known = await withSignal(context.desk.find(taskId), signal);
+  const known = await withSignal(context.desk.find(taskId), options.signal);
   // A task that nobody knows would be sent to under the plan, and the plan is over.
   if (!known && plan.ended) throw plan.ended;
-  const { entry } = known ? { entry: known } : await findEntry(context, taskId, signal);
+  const { entry } = known ? { entry: known } : await findEntry(context, taskId, options);
   return { holder: entry.holder, task: entry };
 }

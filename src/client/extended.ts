@@ -12,7 +12,7 @@ import { createScope } from "../util/abort.ts";
 import { readInstant } from "../util/clock.ts";
 import { deepFreeze, isRecord } from "../util/freeze.ts";
 import { attemptCall, credentialsSent } from "./attempt.ts";
-import { budgetOf, type Call, type CallOptions } from "./call.ts";
+import { budgetOf, type Call, type CallOptions, checkCallOptions } from "./call.ts";
 import { holdPin } from "./holder.ts";
 import { publicCard } from "./pinned.ts";
 import type { LeaseHolder, Session } from "./session.ts";
@@ -126,6 +126,7 @@ export async function adoptExtended(
   holder: LeaseHolder,
   options: CallOptions,
 ): Promise<void> {
+  checkCallOptions(options);
   const { pin } = holder;
   if (publicCard(pin).capabilities.extendedAgentCard !== true) {
     throw new CapabilityMissingError("extendedAgentCard", "GetExtendedAgentCard", pin.digest);

@@ -6,7 +6,8 @@ import type { OpenIntents, OpenIntentsQuery, RecoveryGap } from "../model/recove
 import { createScope } from "../util/abort.ts";
 import { isoTime, parseTime } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
-import { type CallOptions, isCallersAbort } from "./call.ts";
+import { checkOptions } from "../util/options.ts";
+import { type CallOptions, checkCallOptions, isCallersAbort } from "./call.ts";
 import { policyOf, type TaskDesk } from "./desk.ts";
 import { findMessage, type MessageSearch } from "./find-message.ts";
 import type { HandleEntry, TaskHandle } from "./handle.ts";
@@ -52,6 +53,7 @@ export async function recoverMessage(
   if (typeof messageId !== "string" || messageId === "") {
     throw new TypeError("messageId: wanted the id of a message");
   }
+  checkCallOptions(options);
   const { session } = outbox;
   const entry = await readIntent(session, messageId);
   const intent = entry?.record;
@@ -124,6 +126,7 @@ export async function lookForLost(
 /** Lists the messages of which nobody knows yet what became of them. Throws the ledger errors. */
 export async function listOpenIntents(session: Session, query: OpenIntentsQuery): Promise<OpenIntents> {
   const { ledger, cardKey, options } = session;
+  checkOptions(query, { updatedBefore: "text", pageSize: "any", pageToken: "any" });
   const { updatedBefore, pageSize, pageToken } = query;
   const { entries, unreadable, nextPageToken } = await ledger.list({
     kind: "intent",

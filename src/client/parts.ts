@@ -1,7 +1,8 @@
 import { MalformedResponseError } from "../errors/transport.ts";
 import type { DataPart, Part, PartMembers, RawPart, TextPart, UrlPart } from "../model/part.ts";
 import { decodeBase64, encodeBase64 } from "../util/base64.ts";
-import { defined, isRecord } from "../util/freeze.ts";
+import { defined } from "../util/freeze.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { textOfParts } from "./outcome.ts";
 
 /** Texts of some parts, and what is none. */
@@ -100,16 +101,18 @@ function urlPart(source: URL | string, details: PartMembers): UrlPart {
   return Object.freeze({ url, ...membersOf(details) });
 }
 
+/** What a part has in it; there where one part is given as the details of another. */
+type Contents = { readonly [K in "text" | "raw" | "url" | "data"]?: unknown };
+
+const kinds: OptionKinds<PartMembers & Contents> = Object.freeze({
+  ...({ mediaType: "text", filename: "text", metadata: "object" } as const),
+  ...({ text: "any", raw: "any", url: "any", data: "any" } as const),
+});
+
 /** What may stand beside the content, and nothing else: a second content would make it no part. */
-function membersOf({ mediaType, filename, metadata }: PartMembers): PartMembers {
-  for (const [name, value] of Object.entries({ mediaType, filename })) {
-    if (value !== undefined && typeof value !== "string") {
-      throw new TypeError(`${name}: found ${typeOf(value)}, wanted a text`);
-    }
-  }
-  if (metadata !== undefined && !isRecord(metadata)) {
-    throw new TypeError(`metadata: found ${typeOf(metadata)}, wanted an object`);
-  }
+function membersOf(details: PartMembers): PartMembers {
+  checkOptions<PartMembers & Contents>(details, kinds);
+  const { mediaType, filename, metadata } = details;
   return defined({ mediaType, filename, metadata });
 }
 

@@ -8,7 +8,7 @@ import { taskKey } from "../ledger/ledger.ts";
 import type { Observation } from "../model/observation.ts";
 import type { OperationName, Operations } from "../model/operations.ts";
 import type { CardPin } from "../model/pin.ts";
-import type { ProbeCheck, ProbeProgress, ProbeReport } from "../model/probe.ts";
+import type { ProbeCheck, ProbeReport } from "../model/probe.ts";
 import type { ProbedCapability } from "../model/trust.ts";
 import { createProbeReport } from "../probe/report.ts";
 import { type ProbeAgent, runProbe } from "../probe/run.ts";
@@ -21,25 +21,12 @@ import { attemptCall } from "./attempt.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { checkLease, requirePinned } from "./check.ts";
 import { openIntent } from "./intent.ts";
-import { createMessage, impliedRequirements, type MessageInput } from "./message.ts";
+import { createMessage, impliedRequirements } from "./message.ts";
 import { claimsHistory, effectiveCard } from "./pinned.ts";
-import { createPushProbe, type ProbeReceiver, type PushProbe } from "./probe-push.ts";
+import { checkProbeOptions, type ProbeOptions } from "./probe-options.ts";
+import { createPushProbe, type PushProbe } from "./probe-push.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 import { isUnknownOutcome } from "./surprise.ts";
-
-/** Options of a probe. */
-export interface ProbeOptions extends CallOptions {
-  /** The message that starts the task: something small and harmless that the agent can finish by itself. */
-  readonly message: MessageInput;
-  /** What to cover beside the lifecycle. @default what the card claims */
-  readonly capabilities?: readonly ProbedCapability[];
-  /** How long the task may take, in milliseconds. @default 120 000 */
-  readonly deadlineMs?: number;
-  /** Where it has notifications sent; without one, push is not probed. */
-  readonly receiver?: ProbeReceiver;
-  /** Hears each step. */
-  readonly onProgress?: (progress: ProbeProgress) => void;
-}
 
 const defaultDeadlineMs = 120_000;
 
@@ -49,6 +36,7 @@ export async function probeAgent(
   plan: LeaseHolder,
   options: ProbeOptions,
 ): Promise<ProbeReport> {
+  checkProbeOptions(options);
   const { clock, trust } = session;
   const { pin } = plan;
   const { deadlineMs = defaultDeadlineMs, onProgress } = options;

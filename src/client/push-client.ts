@@ -63,9 +63,9 @@ export abstract class PushClient {
     await deletePushConfig(context.session, entry, request.id, options);
   }
 
-  async #find(taskId: string, { signal }: CallOptions) {
+  async #find(taskId: string, options: CallOptions) {
     if (typeof taskId !== "string" || taskId === "") throw new TypeError("taskId: wanted the id of a task");
     const context = this.#context();
-    return { session: context.session, ...(await findEntry(context, taskId, signal)) };
+    return { session: context.session, ...(await findEntry(context, taskId, options)) };
   }
 }

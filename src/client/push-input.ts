@@ -2,6 +2,7 @@ import { AddressRefusedError } from "../errors/transport.ts";
 import type { AuthenticationInfo, TaskPushNotificationConfig } from "../model/push.ts";
 import { judgeAddress } from "../util/address.ts";
 import { defined, isRecord } from "../util/freeze.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { redactUrl } from "../util/redact.ts";
 import { createSecret, fingerprintOf } from "../util/secret.ts";
 import { createUuid } from "../util/uuid.ts";
@@ -36,6 +37,17 @@ export interface PreparedPush {
   readonly secrets: readonly { readonly fingerprint: string; readonly via: readonly string[] }[];
 }
 
+/** What an agent shows of a configuration may be given as it is, with the task and the tenant, which go their own way. */
+const kinds: OptionKinds<PushConfigInput & TaskPushNotificationConfig> = Object.freeze({
+  url: "any",
+  id: "any",
+  token: "any",
+  authentication: "object",
+  allowInsecureUrl: "flag",
+  taskId: "any",
+  tenant: "any",
+});
+
 /**
  * Checks what a caller gave, and makes the configuration that is sent.
  *
@@ -43,6 +55,7 @@ export interface PreparedPush {
  */
 export function preparePush(input: PushConfigInput, random: (() => number) | undefined): PreparedPush {
   if (!isRecord(input)) throw new TypeError("push configuration: wanted an object with a url");
+  checkOptions<PushConfigInput & TaskPushNotificationConfig>(input, kinds);
   const { url, id = createUuid(random) } = input;
   if (typeof id !== "string" || id === "") throw new TypeError("id: wanted a text that is not empty");
   checkUrl(url, input.allowInsecureUrl === true);
@@ -99,6 +112,8 @@ function checkSecret(name: string, secret: unknown): string | undefined {
 
 function checkAuthentication(given: AuthenticationInfo | undefined): AuthenticationInfo | undefined {
   if (given === undefined) return undefined;
+  const kinds = { scheme: "any", credentials: "any" } as const;
+  checkOptions(given, kinds, "authentication");
   if (typeof given.scheme !== "string" || !/^[\w!#$%&'*+.^`|~-]+$/.test(given.scheme)) {
     throw new TypeError('authentication.scheme: wanted the name of an HTTP scheme, "Bearer"');
   }

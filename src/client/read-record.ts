@@ -4,6 +4,7 @@ import { shapeCard } from "../card/parse.ts";
 import { interfaceStructure } from "../card/structure.ts";
 import { LedgerUnavailableError } from "../errors/ledger.ts";
 import { pinSnapshot } from "../lease/pin.ts";
+import { checkRequirements } from "../lease/requirements.ts";
 import { checkRecord } from "../ledger/codec.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { TaskRecord } from "../model/record.ts";
@@ -12,7 +13,6 @@ import type { JsonObject } from "../model/schema.ts";
 import { parseTime } from "../util/clock.ts";
 import { canonicalJson } from "../util/json.ts";
 import { copyJson } from "../util/json-copy.ts";
-import { checkRequirements } from "./check-options.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
 
 /** Deepest nesting of a record; the card in it may have 64 levels of its own. */

@@ -6,11 +6,11 @@ import { A2ALeaseError } from "../errors/base.ts";
 import { CardNotFoundError } from "../errors/card.ts";
 import { LeaseUnverifiableError, RequirementUnmetError } from "../errors/lease.ts";
 import { pinSnapshot } from "../lease/pin.ts";
-import { unmetRequirements } from "../lease/requirements.ts";
+import { checkRequirements, unmetRequirements } from "../lease/requirements.ts";
 import type { CardPin, PinnedExtendedCard } from "../model/pin.ts";
 import type { CardRequirements } from "../model/requirements.ts";
 import { createScope } from "../util/abort.ts";
-import { checkRequirements } from "./check-options.ts";
+import { type CallOptions, checkCallOptions } from "./call.ts";
 import { readExtendedShared, takeExtended } from "./extended.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
 
@@ -25,12 +25,13 @@ export async function pinLiveCard(
   session: Session,
   kind: "ordinary" | "forced",
   requirements: CardRequirements,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
   extended?: PinnedExtendedCard,
 ): Promise<CardPin> {
+  checkCallOptions(options);
   checkRequirements(requirements);
   const { source, clock } = session;
-  const scope = createScope(clock, [signal, session.closed]);
+  const scope = createScope(clock, [options.signal, session.closed]);
   try {
     const reading = await source.check(kind, scope.signal);
     if (reading.kind === "withdrawn") {

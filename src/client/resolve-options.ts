@@ -1,5 +1,6 @@
 import { checkAddressPolicy } from "../card/address-policy.ts";
 import { type ResolvedSignatureOptions, resolveSignatureOptions } from "../card/signature-options.ts";
+import { checkExtensions, checkRequirements } from "../lease/requirements.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
 import type { AuthRequiredHook } from "../model/auth-required.ts";
 import type { Credentials } from "../model/credentials.ts";
@@ -9,14 +10,7 @@ import { systemClock } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { defaultLimits, type Limits } from "../wire/limits.ts";
-import {
-  checkChoice,
-  checkExtensions,
-  checkList,
-  checkNumbers,
-  checkPosture,
-  checkRequirements,
-} from "./check-options.ts";
+import { checkPosture } from "./check-posture.ts";
 import { checkHeaders } from "./headers.ts";
 import type { ClientOptions, TimeoutOptions } from "./options.ts";
 import { usualBudget } from "./retry-budget.ts";
@@ -59,31 +53,14 @@ const defaultRetries: Required<RetryOptions> = Object.freeze({
 });
 
 /**
- * Checks the options once, at the door, and puts the defaults in.
+ * Checks what options hold, whose names and kinds were checked before, and puts the defaults in.
  *
  * @throws TypeError naming the option.
  */
 export function resolveOptions(given: ClientOptions): ResolvedOptions {
-  checkNumbers([
-    ...Object.entries(given.timeouts ?? {}).map(([name, value]) => [`timeouts.${name}`, value] as const),
-    ...Object.entries(given.limits ?? {}).map(([name, value]) => [`limits.${name}`, value] as const),
-    ...Object.entries(given.retries || {}).map(([name, value]) => [`retries.${name}`, value] as const),
-    ["fullCheckEveryMs", given.fullCheckEveryMs],
-    ["leaseTermMs", given.leaseTermMs === "http" ? undefined : given.leaseTermMs],
-    ["staleIfErrorMs", given.staleIfErrorMs],
-    ["maxIdleRounds", given.maxIdleRounds],
-    ["maxUnverifiedMs", given.maxUnverifiedMs],
-    ["cancelConfirmMs", given.cancelConfirmMs],
-  ]);
-  checkChoice("compare", given.compare, ["content", "structure"]);
-  checkList("preferredBindings", given.preferredBindings);
-  checkList("bindings", given.bindings);
   checkExtensions("extensions", given.extensions);
   checkPosture(given.posture);
   checkRequirements(given.requires);
-  checkChoice("lifecycle", given.lifecycle, ["enforce", "observe"]);
-  checkChoice("trust", given.trust, ["advisory", "required"]);
-  checkChoice("cardCredentials", given.cardCredentials, ["on-demand", "always"]);
   for (const origin of given.allowedOrigins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       throw new TypeError(
@@ -97,13 +74,12 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
     typeof credentials !== "function" &&
     typeof credentials?.bearer !== "string"
   ) {
-    throw new TypeError("credentials: found neither { bearer } nor a function");
+    throw new TypeError(
+      "credentials: found neither { bearer } nor a function; providers for the schemes of a card go into createCredentials",
+    );
   }
   if (typeof credentials === "object" && credentials.bearer === "") {
     throw new TypeError("credentials.bearer: found an empty text, wanted a token");
-  }
-  if (given.onAuthRequired !== undefined && typeof given.onAuthRequired !== "function") {
-    throw new TypeError("onAuthRequired: wanted a function");
   }
   return Object.freeze({
     credentials,
@@ -140,7 +116,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
       firstEventMs: given.timeouts?.firstEventMs ?? 30_000,
       totalMs: given.timeouts?.totalMs,
     }),
-    limits: Object.freeze({ ...defaultLimits, ...given.limits }),
+    limits: Object.freeze({ ...defaultLimits, ...defined(given.limits ?? {}) }),
     ledger: given.ledger ?? createMemoryLedger(),
     fetch: given.fetch ?? platformFetch,
     clock: given.clock ?? systemClock,

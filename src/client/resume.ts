@@ -1,7 +1,7 @@
 import { TimeoutError } from "../errors/transport.ts";
 import type { TaskRecord } from "../model/record.ts";
 import { createScope } from "../util/abort.ts";
-import type { CallOptions } from "./call.ts";
+import { type CallOptions, checkCallOptions } from "./call.ts";
 import { checkLease } from "./check.ts";
 import type { EntryContext } from "./entry.ts";
 import type { HandleEntry } from "./handle.ts";
@@ -17,6 +17,7 @@ export async function resumeTask(
   given: TaskRecord | string,
   options: CallOptions,
 ): Promise<HandleEntry> {
+  checkCallOptions(options);
   const entry =
     typeof given === "string" ? await desk.find(given) : await desk.restore(readTaskRecord(session, given));
   if (!entry) {

@@ -21,10 +21,13 @@ export function isRepeatable<O extends OperationName>(
   return typeof id === "string" && id !== "";
 }
 
-/** Whether a failure is one that passes: the connection failed, or a status says "not now". No other is tried again. */
+/**
+ * Whether a failure is one that passes: the connection failed, and not for good, or a status says "not now". No other is
+ * tried again.
+ */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof A2ALeaseError)) return false;
-  if (error instanceof ConnectionError) return true;
+  if (error instanceof ConnectionError) return error.reason === undefined;
   const hasStatus =
     error instanceof HttpStatusError ||
     error instanceof GatewayError ||

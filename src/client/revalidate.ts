@@ -3,6 +3,7 @@ import { LeaseUnverifiableError } from "../errors/lease.ts";
 import { renewLease } from "../lease/renew.ts";
 import type { CardVerdict } from "../model/drift.ts";
 import { createScope } from "../util/abort.ts";
+import { type CallOptions, checkCallOptions } from "./call.ts";
 import { judgeOptionsOf } from "./check-request.ts";
 import type { LeasePlan, Session } from "./session.ts";
 
@@ -10,10 +11,11 @@ import type { LeasePlan, Session } from "./session.ts";
 export async function revalidatePlan(
   session: Session,
   { pin, requirements, policy }: LeasePlan,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
 ): Promise<CardVerdict> {
+  checkCallOptions(options);
   const { source, clock, closed } = session;
-  const scope = createScope(clock, [signal, closed]);
+  const scope = createScope(clock, [options.signal, closed]);
   try {
     const renewal = await renewLease(source, {
       pin,

@@ -81,7 +81,8 @@ const ambiguous = [
 /** Whether the outcome of a send that failed so is unknown; everything else is a definite refusal. */
 export function isUnknownOutcome(error: unknown): boolean {
   if (!(error instanceof A2ALeaseError)) return false;
-  if (error instanceof ConnectionError) return !error.neverSent;
+  // TLS that ends over a certificate ends before the server takes a request, sent already or not.
+  if (error instanceof ConnectionError) return !error.neverSent && error.reason === undefined;
   if (error instanceof GatewayError) return error.status !== 429;
   if (error instanceof HttpStatusError)
     return error.status === 408 || error.status >= 500 || error.status < 400;

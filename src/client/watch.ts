@@ -1,4 +1,5 @@
 import { onAbort } from "../util/abort.ts";
+import { checkOptions } from "../util/options.ts";
 import { checkLease } from "./check.ts";
 import type { LeaseHolder, Session } from "./session.ts";
 
@@ -14,9 +15,11 @@ export interface WatchOptions {
  */
 export function watchCard(
   session: Session,
-  { everyMs }: WatchOptions,
+  options: WatchOptions,
   holders: () => readonly LeaseHolder[],
 ): () => void {
+  checkOptions(options, { everyMs: "any" });
+  const { everyMs } = options ?? {};
   if (!(typeof everyMs === "number" && everyMs > 0)) {
     throw new TypeError(`everyMs: found ${String(everyMs)}, wanted a positive number of milliseconds`);
   }

@@ -3,6 +3,7 @@ import type { CardSignatureResult, CardSignatureVerdict, CheckedSignature } from
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError } from "./base.ts";
 import { askedText, isSaid } from "./challenge.ts";
+import { lastingAdvice } from "./lasting.ts";
 import { ConnectionError, TimeoutError } from "./transport.ts";
 
 /** One URL that was tried for a card. */
@@ -67,7 +68,10 @@ export class CardAuthError extends A2ALeaseError {
   }
 }
 
-/** The card could not be read now: no connection, no answer in time, or a server error. */
+/**
+ * The card could not be read now: no connection, no answer in time, or a server error. Trying again is safe, but where
+ * the connection failed for good: `cause` is a ConnectionError with a `reason` then.
+ */
 export class CardUnreachableError extends A2ALeaseError {
   static readonly code = "CARD_UNREACHABLE";
   override readonly name = "CardUnreachableError";
@@ -93,9 +97,10 @@ export class CardUnreachableError extends A2ALeaseError {
   ) {
     const reason = isTransport(details.cause) ? `: ${details.cause.message}` : "";
     const found = details.status === undefined ? `no answer${reason}` : `HTTP ${details.status}`;
+    // What no second attempt can change stays that.
+    const { retry, nextStep } = lastingAdvice(details.cause) ?? passing;
     super(`the agent card at ${redactUrl(url)} could not be read: found ${found}, wanted 200`, {
-      retry: "safe",
-      nextStep: "wait",
+      ...{ retry, nextStep },
       retryAfterMs: details.retryAfterMs,
       cause: details.cause,
     });
@@ -105,6 +110,8 @@ export class CardUnreachableError extends A2ALeaseError {
     this.attemptCount = details.attemptCount ?? 1;
   }
 }
+
+const passing = Object.freeze({ retry: "safe", nextStep: "wait" } as const);
 
 function isTransport(cause: unknown): cause is ConnectionError | TimeoutError {
   return cause instanceof ConnectionError || cause instanceof TimeoutError;

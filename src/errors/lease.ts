@@ -3,6 +3,7 @@ import type { CapabilityName, OperationName } from "../model/operations.ts";
 import type { CardRequirements, UnmetRequirement } from "../model/requirements.ts";
 import { redactUrl } from "../util/redact.ts";
 import { A2ALeaseError, type ErrorAdvice, reasonText } from "./base.ts";
+import { lastingAdvice } from "./lasting.ts";
 import { SendOutcomeUnknownError } from "./sending.ts";
 
 /** What a renegotiation gives: the client before a task exists, else a new handle of the task. */
@@ -84,7 +85,10 @@ function isSignature(kind: string): boolean {
   return kind === "signer-changed" || kind === "signature-removed";
 }
 
-/** The card could not be checked now, so nothing may depend on it. */
+/**
+ * The card could not be checked now, so nothing may depend on it. Waiting helps, but where the connection failed for
+ * good: `checkFailure`, or `cause`, is a ConnectionError with a `reason` then.
+ */
 export class LeaseUnverifiableError extends A2ALeaseError {
   static readonly code = "LEASE_UNVERIFIABLE";
   override readonly name = "LeaseUnverifiableError";
@@ -116,7 +120,7 @@ export class LeaseUnverifiableError extends A2ALeaseError {
         ? { retry: "unknown-outcome", nextStep: "recover" }
         : details.isOver
           ? { retry: "after-renegotiation", nextStep: "renegotiate" }
-          : { retry: "safe", nextStep: "wait" };
+          : (lastingAdvice(details.checkFailure ?? cause) ?? { retry: "safe", nextStep: "wait" });
     super(`the lease on the agent card at ${redactUrl(url)} could not be verified: ${text}`, {
       ...advice,
       retryAfterMs,

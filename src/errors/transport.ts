@@ -3,7 +3,24 @@ import type { StandstillDetails } from "../model/observation.ts";
 import { cut, redactText, redactUrl } from "../util/redact.ts";
 import { A2ALeaseError, maxErrorText } from "./base.ts";
 
-/** The connection failed: refused, reset, not resolved, TLS. */
+/**
+ * Why a connection failed for good, so that nothing but a change of the setup helps: TLS did not come about because of a
+ * certificate, the server's or one that it wants of the client (`"certificate"`); or the `fetch` that makes the
+ * connections was closed (`"closed"`).
+ */
+export type ConnectionFailureReason = "certificate" | "closed";
+
+/** What is to be done, by why the connection failed. */
+const connectionAdvice = Object.freeze({
+  passing: { retry: "safe", nextStep: "wait" },
+  certificate: { retry: "never", nextStep: "ask-user" },
+  closed: { retry: "never", nextStep: "give-up" },
+} as const);
+
+/**
+ * The connection failed: refused, reset, not resolved, TLS. It may go better a little later, but where there is a
+ * `reason`.
+ */
 export class ConnectionError extends A2ALeaseError {
   static readonly code = "CONNECTION";
   override readonly name = "ConnectionError";
@@ -14,19 +31,27 @@ export class ConnectionError extends A2ALeaseError {
   readonly systemCode?: string;
   /** Whether the request provably never left this machine. */
   readonly neverSent: boolean;
+  /** Why it failed for good; absent where it may go better a little later. */
+  readonly reason?: ConnectionFailureReason;
 
   constructor(
     url: string,
-    details: { systemCode?: string; neverSent: boolean; message: string; cause?: unknown },
+    details: {
+      systemCode?: string;
+      neverSent: boolean;
+      message: string;
+      reason?: ConnectionFailureReason;
+      cause?: unknown;
+    },
   ) {
     super(`the connection to ${redactUrl(url)} failed: ${details.message}`, {
-      retry: "safe",
-      nextStep: "wait",
+      ...connectionAdvice[details.reason ?? "passing"],
       cause: details.cause,
     });
     this.url = redactUrl(url);
     if (details.systemCode !== undefined) this.systemCode = details.systemCode;
     this.neverSent = details.neverSent;
+    if (details.reason !== undefined) this.reason = details.reason;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AddressPolicy } from "../card/address-policy.ts";
+import { type AddressPolicy, checkAddressPolicy } from "../card/address-policy.ts";
 import { diffReadCards } from "../card/diff.ts";
 import { digestsOf } from "../card/digest.ts";
 import { chooseInterface } from "../card/interface.ts";
@@ -11,9 +11,10 @@ import type { CardRequirements } from "../model/requirements.ts";
 import type { JsonObject } from "../model/schema.ts";
 import { isoTime, systemClock } from "../util/clock.ts";
 import { canonicalJson } from "../util/json.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { createDrift, driftReason } from "./drift.ts";
 import { judgeSigner, withSignature } from "./judge-signer.ts";
-import { unmetRequirements } from "./requirements.ts";
+import { checkRequirements, unmetRequirements } from "./requirements.ts";
 
 /** What a judgement depends on beside the two cards and the requirements. */
 export interface JudgeOptions {
@@ -43,6 +44,21 @@ export interface JudgeOptions {
   readonly signers?: readonly string[];
 }
 
+const kinds: OptionKinds<JudgeOptions> = Object.freeze({
+  compare: ["content", "structure"],
+  acceptDigests: "list",
+  bindings: "list",
+  preferredBindings: "list",
+  cardUrl: "text",
+  addressPolicy: "object",
+  extensions: "list",
+  phase: "object",
+  atMs: "amount",
+  flapping: "flag",
+  rolledBack: "flag",
+  signers: "list",
+});
+
 /** A live card that is already read. */
 export interface LiveSnapshot extends CardDigests {
   readonly json: JsonObject;
@@ -55,6 +71,7 @@ export interface LiveSnapshot extends CardDigests {
  *
  * @param live - the live card; `undefined` for a card that is gone.
  * @throws CardUnreadableError, CardInvalidError and ProtocolVersionError for a live card that is no 1.0 card.
+ * @throws TypeError naming the option for a wrong option.
  */
 export function judgeCard(
   pin: CardPin,
@@ -62,6 +79,9 @@ export function judgeCard(
   requirements: CardRequirements = {},
   options: JudgeOptions = {},
 ): CardVerdict {
+  checkOptions(options, kinds);
+  checkRequirements(requirements, "requirements");
+  if (options.addressPolicy !== undefined) checkAddressPolicy("addressPolicy", options.addressPolicy);
   if (live === undefined) return judgeSnapshot(pin, undefined, requirements, options);
   const read = cardFromInput(live);
   const card = read.card();

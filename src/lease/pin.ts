@@ -1,4 +1,4 @@
-import type { AddressPolicy } from "../card/address-policy.ts";
+import { type AddressPolicy, checkAddressPolicy } from "../card/address-policy.ts";
 import { digestsOf } from "../card/digest.ts";
 import { requireInterface } from "../card/interface.ts";
 import { type CardInput, cardFromInput } from "../card/parse.ts";
@@ -10,6 +10,7 @@ import { securitySchemeKind } from "../model/security.ts";
 import type { CardSignatureVerdict } from "../model/signature.ts";
 import { isoTime, systemClock } from "../util/clock.ts";
 import { deepFreeze } from "../util/freeze.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 
 /** What {@link pinCard} may be told. */
 export interface PinCardOptions {
@@ -25,6 +26,14 @@ export interface PinCardOptions {
   readonly pinnedAtMs?: number;
 }
 
+const kinds: OptionKinds<PinCardOptions> = Object.freeze({
+  bindings: "list",
+  preferredBindings: "list",
+  cardUrl: "text",
+  addressPolicy: "object",
+  pinnedAtMs: "amount",
+});
+
 /** The bindings that the root door has. */
 const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTTP+JSON"]);
 
@@ -33,8 +42,11 @@ const builtInBindings: readonly string[] = Object.freeze(["JSONRPC", "HTTP+JSON"
  *
  * @throws CardUnreadableError, CardInvalidError, ProtocolVersionError and NoSupportedInterfaceError for a card that
  * can't be called; AddressRefusedError for one that leads where the policy does not go.
+ * @throws TypeError naming the option for a wrong option.
  */
 export function pinCard(card: CardInput, options: PinCardOptions = {}): CardPin {
+  checkOptions(options, kinds);
+  if (options.addressPolicy !== undefined) checkAddressPolicy("addressPolicy", options.addressPolicy);
   const read = cardFromInput(card);
   const { json } = read;
   const typed = read.card();

@@ -1,6 +1,44 @@
 import { effectiveModes } from "../card/structure.ts";
 import type { AgentCard } from "../model/card.ts";
 import { type CardRequirements, requirementKinds, type UnmetRequirement } from "../model/requirements.ts";
+import { checkKind, checkOptions, type OptionKinds } from "../util/options.ts";
+
+const kinds: OptionKinds<CardRequirements> = Object.freeze({
+  skills: "list",
+  streaming: "flag",
+  pushNotifications: "flag",
+  inputModes: "list",
+  outputModes: "list",
+  extensions: "list",
+  securitySchemes: "list",
+});
+
+/**
+ * Checks requirements: one that is misspelt would not be enforced.
+ *
+ * @param option - what they are called, for messages.
+ * @throws TypeError naming what is wrong.
+ */
+export function checkRequirements(requires: CardRequirements | undefined, option = "requires"): void {
+  checkOptions(requires, kinds, option);
+  for (const list of requirementKinds.lists) {
+    const wrong = (requires?.[list] ?? []).find((item: unknown) => typeof item !== "string");
+    if (wrong !== undefined) throw new TypeError(`${option}.${list}: wanted a list of texts`);
+  }
+  checkExtensions(`${option}.extensions`, requires?.extensions);
+}
+
+/**
+ * Checks URIs of extensions: they go out in one header, with a comma between them (3.2.6).
+ *
+ * @throws TypeError naming the option.
+ */
+export function checkExtensions(option: string, found: readonly string[] | undefined): void {
+  checkKind(option, found, "list");
+  const wrong = found?.find((uri) => typeof uri !== "string" || !/^[\x21-\x2b\x2d-\x7e]+$/.test(uri));
+  if (wrong === undefined) return;
+  throw new TypeError(`${option}: found ${JSON.stringify(wrong)}, wanted a URI without commas and spaces`);
+}
 
 /** Every requirement of a plan that a card does not meet, and what the card offers in its place. */
 export function unmetRequirements(

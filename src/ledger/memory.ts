@@ -2,6 +2,7 @@ import { LedgerConflictError } from "../errors/ledger.ts";
 import type { LedgerEntry, LedgerRecord } from "../model/record.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { deepFreeze } from "../util/freeze.ts";
+import { checkOptions } from "../util/options.ts";
 import { type LedgerFacets, ledgerFacets } from "./facets.ts";
 import { guardLedger } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
@@ -32,8 +33,13 @@ interface Kept {
   readonly facets: LedgerFacets;
 }
 
-/** Makes a ledger in memory: it serves one process and goes with it. */
+/**
+ * Makes a ledger in memory: it serves one process and goes with it.
+ *
+ * @throws TypeError naming the option for a wrong option.
+ */
 export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
+  checkOptions(options, { maxRecords: "any", retentionMs: "any", clock: "object" });
   const { maxRecords = 10_000, clock = systemClock } = options;
   const retentionMs = checkRetention(options.retentionMs ?? Number.POSITIVE_INFINITY);
   if (!Number.isInteger(maxRecords) || maxRecords < 1) {

@@ -1,5 +1,6 @@
+import { checkOptions } from "../util/options.ts";
 import { loadPeer } from "./peer.ts";
-import { createSqlLedger, type SqlLedger, type SqlOptions } from "./sql.ts";
+import { createSqlLedger, type SqlLedger, type SqlOptions, sqlKinds } from "./sql.ts";
 
 /** A pool of `pg`. */
 export interface PostgresPool {
@@ -24,9 +25,11 @@ export interface PostgresLedgerOptions extends SqlOptions {
  * makes for a `url` waits 5 s for a connection and 10 s for a statement.
  *
  * @throws LedgerUnavailableError when the database can't be reached, or Kysely or pg is not installed.
+ * @throws TypeError naming the option for a wrong option.
  */
 export async function createPostgresLedger(options: PostgresLedgerOptions): Promise<SqlLedger> {
-  const { url, pool: given, ...more } = options;
+  checkOptions(options, { ...sqlKinds, url: "text", pool: "object" });
+  const { url, pool: given, ...more } = options ?? {};
   if ((url === undefined) === (given === undefined)) {
     throw new TypeError("url, pool: wanted exactly one of the two");
   }

@@ -1,6 +1,7 @@
 import type { LedgerQuery } from "../model/ledger.ts";
 import { parseTime } from "../util/clock.ts";
 import { sha256HexOfText } from "../util/hash.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { encodeKey } from "./codec.ts";
 import type { LedgerFacets } from "./facets.ts";
 
@@ -31,12 +32,19 @@ export function hashedText(text: string): string {
 const maxPageSize = 1_000;
 const maxStates = 50;
 
+/** What is looked into below is `any`. A member that is misspelt would not filter. */
+const kinds: OptionKinds<LedgerQuery> = Object.freeze({
+  ...{ kind: "any", cardUrl: "any", principal: "any", contextId: "any", states: "any" },
+  ...{ updatedAfter: "text", updatedBefore: "text", pageSize: "any", pageToken: "any" },
+} as const);
+
 /**
  * Checks a query and fills in what was left out.
  *
  * @throws TypeError that names the member.
  */
 export function resolveQuery(query: LedgerQuery): ResolvedQuery {
+  checkOptions(query, kinds, "query");
   const { kind, cardUrl, principal, contextId, states, pageSize = 100, pageToken } = query;
   for (const [name, value] of Object.entries({ kind, cardUrl, principal, contextId, pageToken })) {
     if (typeof value === "string" || (value === undefined && name !== "kind")) continue;

@@ -1,5 +1,6 @@
 import { LedgerConflictError } from "../errors/ledger.ts";
 import { deepFreeze } from "../util/freeze.ts";
+import { checkOptions } from "../util/options.ts";
 import {
   encodeKey,
   encodeRecord,
@@ -21,6 +22,7 @@ import {
   type ResolvedLedgerOptions,
   resolveLedgerOptions,
   type SharedLedgerOptions,
+  sharedLedgerKinds,
 } from "./retention.ts";
 
 /** Where the server is, or a client that is connected to it; one of the two. */
@@ -46,9 +48,11 @@ export type RedisLedger = ClosableLedger;
  * may evict keys is none to keep records in.
  *
  * @throws LedgerUnavailableError when the server can't be reached, or node-redis is not installed.
+ * @throws TypeError naming the option for a wrong option.
  */
 export async function createRedisLedger(options: RedisLedgerOptions): Promise<RedisLedger> {
-  const { url, client: given, name = "a2a-lease" } = options;
+  checkOptions(options, { ...sharedLedgerKinds, url: "text", client: "object", name: "text" });
+  const { url, client: given, name = "a2a-lease" } = options ?? {};
   if ((url === undefined) === (given === undefined)) {
     throw new TypeError("url, client: wanted exactly one of the two");
   }

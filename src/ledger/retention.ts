@@ -1,5 +1,6 @@
 import type { Clock } from "../util/clock.ts";
 import { systemClock } from "../util/clock.ts";
+import type { OptionKinds } from "../util/options.ts";
 import type { LedgerFacets } from "./facets.ts";
 
 /** What the options of all shared ledgers have in common. */
@@ -16,6 +17,13 @@ export interface SharedLedgerOptions {
   /** Where chance comes from, for the first revision of a record. @default `Math.random` */
   readonly random?: () => number;
 }
+
+/** What each option of a shared ledger has to be. */
+export const sharedLedgerKinds: OptionKinds<SharedLedgerOptions> = Object.freeze({
+  retentionMs: "any",
+  clock: "object",
+  random: "function",
+});
 
 /** Checked options of a shared ledger. */
 export type ResolvedLedgerOptions = Required<SharedLedgerOptions>;

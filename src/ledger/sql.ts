@@ -1,7 +1,8 @@
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import { createGuard, guardLedger } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { loadPeer } from "./peer.ts";
-import { resolveLedgerOptions, type SharedLedgerOptions } from "./retention.ts";
+import { resolveLedgerOptions, type SharedLedgerOptions, sharedLedgerKinds } from "./retention.ts";
 import { migrateTables, type SqlEngine, type SqlTools } from "./sql-schema.ts";
 import { createSqlStore } from "./sql-store.ts";
 
@@ -15,6 +16,9 @@ export interface SqlOptions extends SharedLedgerOptions {
    */
   readonly migrate?: boolean;
 }
+
+/** What each option of any SQL ledger has to be. */
+export const sqlKinds: OptionKinds<SqlOptions> = Object.freeze({ ...sharedLedgerKinds, migrate: "flag" });
 
 /** A dialect of Kysely, as `new SqliteDialect(…)` or `new PostgresDialect(…)` make one. */
 export interface SqlDialect {
@@ -48,9 +52,12 @@ export interface SqlLedger extends Ledger {
  * Makes a ledger from one of Kysely's dialects; `createSqliteLedger` and `createPostgresLedger` are the short way.
  *
  * @throws LedgerUnavailableError when the database can't be reached, or Kysely is not installed.
+ * @throws TypeError naming the option for a wrong option.
  */
 export async function createSqlLedger(options: SqlLedgerOptions): Promise<SqlLedger> {
-  const { dialect, engine, migrate = true } = options;
+  checkOptions(options, { ...sqlKinds, dialect: "object", engine: "any" });
+  const { dialect, engine, migrate = true } = options ?? {};
+  if (dialect === undefined) throw new TypeError("dialect: found undefined, wanted a dialect of Kysely");
   if (engine !== "sqlite" && engine !== "postgres") {
     throw new TypeError(`engine: found ${engine}, wanted sqlite or postgres`);
   }

@@ -1,6 +1,7 @@
 import { LedgerUnavailableError } from "../errors/ledger.ts";
+import { checkOptions } from "../util/options.ts";
 import { loadPeer } from "./peer.ts";
-import { createSqlLedger, type SqlLedger, type SqlOptions } from "./sql.ts";
+import { createSqlLedger, type SqlLedger, type SqlOptions, sqlKinds } from "./sql.ts";
 
 /** An open database of `better-sqlite3`, or of a package that speaks like it. */
 export interface SqliteDatabase {
@@ -31,9 +32,11 @@ export interface SqliteLedgerOptions extends SqlOptions {
  * @throws LedgerUnavailableError when the file can't be opened; with the reason `path` where it never will be: the folder
  * is not there, the path is that of a folder or of another kind of file, or nobody may write; with the reason
  * `peer-missing` where Kysely or better-sqlite3 is not installed.
+ * @throws TypeError naming the option for a wrong option.
  */
 export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<SqlLedger> {
-  const { path, database: given, busyTimeoutMs = 5_000, ...more } = options;
+  checkOptions(options, { ...sqlKinds, path: "any", database: "object", busyTimeoutMs: "any" });
+  const { path, database: given, busyTimeoutMs = 5_000, ...more } = options ?? {};
   if ((path === undefined) === (given === undefined)) {
     throw new TypeError("path, database: wanted exactly one of the two");
   }

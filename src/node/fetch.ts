@@ -1,8 +1,9 @@
-import { isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import { Agent, buildConnector, fetch as undiciFetch } from "undici";
-import { AddressRefusedError } from "../errors/transport.ts";
+import { AddressRefusedError, ConnectionError } from "../errors/transport.ts";
 import type { FetchLike } from "../wire/http.ts";
 import { type AddressGate, createAddressGate, type NodeFetchOptions, type ResolvedName } from "./lookup.ts";
+import { checkTls } from "./tls.ts";
 
 /** A `fetch` of {@link createNodeFetch}, and its connections. */
 export interface NodeFetch extends FetchLike {
@@ -16,16 +17,14 @@ export interface NodeFetch extends FetchLike {
  * network where `addressPolicy` would not let the same address lead. The name stays what TLS asks the server for.
  * Redirects are never followed.
  *
- * It rejects with AddressRefusedError before anything is sent; else as `fetch` does.
+ * It rejects with AddressRefusedError before anything is sent, and with ConnectionError once it was closed; else as
+ * `fetch` does.
  *
  * @throws TypeError naming the option for a wrong option.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const gate = createAddressGate(options);
-  const { ca, cert, key } = options.tls ?? {};
-  const tls = Object.fromEntries(
-    Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined),
-  );
+  const tls = checkTls(options.tls);
   const refusals = new WeakSet<object>();
   const refuse = (problem: string) => {
     const refusal = new TypeError(problem);
@@ -39,11 +38,16 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
       const problem = isIP(host) === 0 ? undefined : gate.judgeLiteral(host);
       if (problem !== undefined) return callback(refuse(problem), null);
-      connect(target, callback);
+      connect(target, (...made) => {
+        if (made[1]) keepFirstFailure(made[1]);
+        callback(...made);
+      });
     },
   });
+  let isClosed = false;
 
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    if (isClosed) throw closed(url);
     const request = { ...init, redirect: "manual", dispatcher } as Parameters<typeof undiciFetch>[1];
     try {
       return (await undiciFetch(url, request)) as unknown as Response;
@@ -53,7 +57,29 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       throw isRefusal ? new AddressRefusedError(url, cause.message) : error;
     }
   };
-  return Object.assign(fetch, { close: () => dispatcher.close() });
+  return Object.assign(fetch, {
+    async close() {
+      const wasClosed = isClosed;
+      isClosed = true;
+      if (!wasClosed) await dispatcher.close();
+    },
+  });
+}
+
+/**
+ * What broke a connection comes first. An alert of TLS is followed by the end of the connection, which would be told in
+ * its place, and says nothing.
+ */
+function keepFirstFailure(socket: Socket): void {
+  socket.prependOnceListener("error", (first) => {
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => destroy(error === undefined ? undefined : first);
+  });
+}
+
+function closed(url: string): ConnectionError {
+  const message = "this fetch of createNodeFetch was closed";
+  return new ConnectionError(url, { reason: "closed", neverSent: true, message });
 }
 
 /** The lookup that a socket makes: what it is given is what was judged. */

@@ -1,6 +1,8 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { type AddressKind, isHost, judgeIp } from "../util/address.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
+import type { TlsOptions } from "./tls.ts";
 
 /** One address that a name resolved to. */
 export interface ResolvedAddress {
@@ -28,8 +30,15 @@ export interface NodeFetchOptions {
    */
   readonly lookup?: AddressLookup;
   /** Certificates: authorities to trust in place of the system's, and the client's own for mutual TLS; all as PEM. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly tls?: TlsOptions;
 }
+
+const kinds: OptionKinds<NodeFetchOptions> = Object.freeze({
+  allowPrivate: "flag",
+  allowHosts: "list",
+  lookup: "function",
+  tls: "object",
+});
 
 /** Judges where a connection is about to go. */
 export interface AddressGate {
@@ -63,10 +72,9 @@ const system: AddressLookup = async (hostname) =>
  * @throws TypeError naming the option for a wrong option.
  */
 export function createAddressGate(options: NodeFetchOptions): AddressGate {
+  checkOptions(options, kinds);
   const { allowPrivate = false, allowHosts = [], lookup = system } = options;
-  if (typeof allowPrivate !== "boolean") throw new TypeError("allowPrivate: wanted true or false");
-  if (typeof lookup !== "function") throw new TypeError("lookup: wanted a function");
-  const wrong = Array.isArray(allowHosts) ? allowHosts.find((host) => !isHost(host)) : "no list";
+  const wrong = allowHosts.find((host) => !isHost(host));
   if (wrong !== undefined) {
     throw new TypeError(`allowHosts: found ${JSON.stringify(wrong)}, wanted hosts like "agent.corp"`);
   }
@@ -108,5 +116,9 @@ function isResolved(item: unknown): item is ResolvedAddress {
 
 /** The address itself is not told: what names resolve to inside a network is nobody's business outside. */
 function problemOf(kind: AddressKind): string {
-  return `found a ${kind} address behind it, wanted one on the open internet, or the host in allowHosts of createNodeFetch`;
+  const option =
+    kind === "loopback" || kind === "private"
+      ? "allowPrivate or the host in allowHosts"
+      : "the host in allowHosts";
+  return `found a ${kind} address behind it, wanted one on the open internet, or ${option} of createNodeFetch`;
 }

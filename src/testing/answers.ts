@@ -1,11 +1,15 @@
 import type { AgentCard } from "../model/card.ts";
 import type { Message } from "../model/message.ts";
 import type { JsonObject } from "../model/schema.ts";
+import { defined } from "../util/freeze.ts";
+import { checkOptions } from "../util/options.ts";
 import { type Content, partsOf } from "./events.ts";
 import type { StreamItem } from "./frames.ts";
 
 /** How a stream ends: a clean end of the body, a broken connection, or never. */
 export type StreamEnd = "close" | "cut" | "silence";
+
+const streamEnds: readonly StreamEnd[] = Object.freeze(["close", "cut", "silence"]);
 
 /** Settings of a scripted stream. */
 export interface StreamOptions {
@@ -80,8 +84,10 @@ function error(
   code: number,
   message: string,
   data: unknown = errorInfo(code),
-  { httpStatus }: { readonly httpStatus?: number } = {},
+  options: { readonly httpStatus?: number } = {},
 ): Reply {
+  checkOptions(options, { httpStatus: "amount" });
+  const { httpStatus } = options;
   return Object.freeze({ reply: "error", code, message, data: data ?? undefined, httpStatus });
 }
 
@@ -108,14 +114,16 @@ function repeat<T>(times: number, behaviour: T): readonly T[] {
   return Array.from({ length: times }, () => behaviour);
 }
 
-/** Makers of what a scripted agent does with a request. */
+/** Makers of what a scripted agent does with a request. A wrong option is a TypeError that names it. */
 export const answer = Object.freeze({
   /**
    * What the agent does unscripted. On a stream, `endAfterEvents` ends it after that many events, as `end` says
    * (default `"cut"`), while the task lives on.
    */
-  honest: (options: { readonly endAfterEvents?: number; readonly end?: StreamEnd } = {}): Reply =>
-    Object.freeze({ reply: "honest", end: "cut", ...options }),
+  honest: (options: { readonly endAfterEvents?: number; readonly end?: StreamEnd } = {}): Reply => {
+    checkOptions(options, { endAfterEvents: "amount", end: streamEnds });
+    return Object.freeze({ reply: "honest", end: "cut", ...defined(options) } as const);
+  },
   /** A result in the binding's envelope, as JSON; to a streaming call too. */
   result: (value: unknown): Reply => Object.freeze({ reply: "result", value }),
   /** A direct message in place of a task, as JSON or as a stream of one event, whichever was asked for (3.1.1). */
@@ -134,16 +142,18 @@ export const answer = Object.freeze({
   /** Exactly this HTTP answer. */
   http,
   /** Exactly this JSON value as the whole body, without an envelope. */
-  json: (value: unknown, options: { status?: number; headers?: Readonly<Record<string, string>> } = {}) =>
-    http(options.status ?? 200, JSON.stringify(value), {
-      "content-type": "application/json",
-      ...options.headers,
-    }),
+  json: (value: unknown, options: { status?: number; headers?: Readonly<Record<string, string>> } = {}) => {
+    checkOptions(options, { status: "amount", headers: "object" });
+    const headers = { "content-type": "application/json", ...options.headers };
+    return http(options.status ?? 200, JSON.stringify(value), headers);
+  },
   /** A redirect. */
   redirect: (location: string, status = 302): Reply => http(status, "", { location }),
   /** An event stream of these pieces; an iterable is only asked for more as fast as the reader takes it. */
-  stream: (items: Iterable<StreamItem> | AsyncIterable<StreamItem>, options: StreamOptions = {}): Reply =>
-    Object.freeze({ reply: "stream", items, options }),
+  stream: (items: Iterable<StreamItem> | AsyncIterable<StreamItem>, options: StreamOptions = {}): Reply => {
+    checkOptions(options, { end: streamEnds, everyMs: "amount", chunkBytes: "amount", headers: "object" });
+    return Object.freeze({ reply: "stream", items, options } as const);
+  },
   /** This card in place of the current one, with the validators that the agent gives; for a card read only. */
   card: (card: CardLike): Reply => Object.freeze({ reply: "card", card }),
   /** Never answers; the request stays open until the caller gives up. */

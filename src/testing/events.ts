@@ -2,6 +2,7 @@ import type { Artifact } from "../model/artifact.ts";
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import type { Task } from "../model/task.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 
 /** Text, or whole parts. */
 export type Content = string | readonly Part[];
@@ -36,6 +37,14 @@ export interface ArtifactDetails {
   readonly name?: string;
 }
 
+const statusKinds: OptionKinds<StatusDetails & EventPlace> = Object.freeze({
+  ...{ text: "any", parts: "any", timestamp: "any", messageId: "any", taskId: "any", contextId: "any" },
+} as const);
+
+const artifactKinds: OptionKinds<ArtifactDetails & EventPlace> = Object.freeze({
+  ...{ append: "any", lastChunk: "any", name: "any", taskId: "any", contextId: "any" },
+} as const);
+
 /** Parts of a text, or the parts themselves. */
 export function partsOf(content: Content): readonly Part[] {
   return typeof content === "string" ? [{ text: content }] : content;
@@ -67,7 +76,8 @@ function placeOf({ taskId = "t1", contextId = "c1" }: EventPlace) {
 
 /**
  * Makers of stream events for scripted streams and answers, short enough for a table of them. The state is any text,
- * so that states which the spec does not have can be sent too.
+ * so that states which the spec does not have can be sent too. A detail that is none is a TypeError that names it, but
+ * for those of a task and a message, which may have members of their own.
  */
 export const event = Object.freeze({
   /** A Task snapshot: `event.task("TASK_STATE_WORKING")`. */
@@ -80,10 +90,12 @@ export const event = Object.freeze({
   },
   /** A status update: `event.status("TASK_STATE_COMPLETED", { timestamp })`. */
   status(state: string, details: StatusDetails & EventPlace = {}) {
+    checkOptions(details, statusKinds);
     return { statusUpdate: { ...placeOf(details), status: statusOf(state, details) } };
   },
   /** An artifact or a piece of one: `event.artifact("a", "half", { append: true })`. */
   artifact(artifactId: string, content: Content, details: ArtifactDetails & EventPlace = {}) {
+    checkOptions(details, artifactKinds);
     const { append, lastChunk } = details;
     return {
       artifactUpdate: {

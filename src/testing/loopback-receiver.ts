@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { checkOptions } from "../util/options.ts";
 import { concatenate, flattenHeaders, startServer } from "./node-http.ts";
 
 /** Answers a web request, as a webhook receiver does. */
@@ -56,11 +57,12 @@ const acknowledge: WebHandler = async (request) => {
  * Listens on a free loopback port and hands each request to a web handler, to see what an agent pushes over a real
  * socket, or to put a webhook receiver behind one. The request's `signal` is aborted when the sender hangs up.
  *
- * @throws TypeError where there is no Node.
+ * @throws TypeError where there is no Node; TypeError naming the option for a wrong option.
  */
 export async function createLoopbackReceiver(
   options: LoopbackReceiverOptions = {},
 ): Promise<LoopbackReceiver> {
+  checkOptions(options, { handler: "function" });
   let { handler = acknowledge } = options;
   const entries: Entry[] = [];
   const server = await startServer("createLoopbackReceiver", (node) => {

@@ -1,8 +1,15 @@
 import { type Clock, systemClock } from "../util/clock.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import type { CardLike } from "./answers.ts";
 import type { NextCard } from "./card-desk.ts";
 import type { AgentFetch } from "./in-process.ts";
-import { type AgentSettings, changeSettings, defaultSettings, type ResolvedSettings } from "./settings.ts";
+import {
+  type AgentSettings,
+  changeSettings,
+  defaultSettings,
+  type ResolvedSettings,
+  settingKinds,
+} from "./settings.ts";
 import type { TaskPlan } from "./steps.ts";
 import { createTestCard, defaultAgentUrl, defaultRestPath, defaultRpcPath } from "./test-card.ts";
 
@@ -48,12 +55,26 @@ export interface ResolvedOptions {
   readonly settings: ResolvedSettings;
 }
 
+const kinds: OptionKinds<ScriptedAgentOptions> = Object.freeze({
+  ...settingKinds,
+  card: "any",
+  bindings: "list",
+  url: "text",
+  rpcPath: "any",
+  restPath: "any",
+  cardPath: "any",
+  clock: "object",
+  pushFetch: "function",
+  plan: "any",
+});
+
 /**
  * Checks options and fills in what was left out.
  *
  * @throws TypeError naming the option.
  */
 export function resolveOptions(options: ScriptedAgentOptions): ResolvedOptions {
+  checkOptions(options, kinds);
   const {
     card,
     url = defaultAgentUrl,

@@ -1,3 +1,5 @@
+import { checkOptions, type OptionKinds } from "../util/options.ts";
+
 /** One push notification on its way out. */
 export interface OutgoingPush {
   /** The task. */
@@ -69,6 +71,30 @@ export const defaultPushes: ResolvedPushes = Object.freeze({
   timeoutMs: 10_000,
 });
 
+const kinds: OptionKinds<PushBehaviour> = Object.freeze({
+  payload: ["stream-response", "task"],
+  copies: "any",
+  reverse: "any",
+  token: "any",
+  authorization: "any",
+  edit: "function",
+  retries: "any",
+  retryDelayMs: "amount",
+  timeoutMs: "amount",
+});
+
+/** What of some changes was given: `undefined` takes a setting back that has no value by default, and is none else. */
+export function given<T extends object>(
+  changes: T,
+  defaults: { readonly [K in keyof T]-?: T[K] },
+): Partial<T> {
+  const byName: Readonly<Record<string, unknown>> = { ...defaults };
+  const kept = Object.entries(changes).filter(
+    ([name, value]) => value !== undefined || byName[name] === undefined,
+  );
+  return Object.fromEntries(kept) as Partial<T>;
+}
+
 const least = Object.freeze({ copies: 0, reverse: 1, retries: 0 });
 
 /**
@@ -77,20 +103,11 @@ const least = Object.freeze({ copies: 0, reverse: 1, retries: 0 });
  * @throws TypeError for a member that does not exist, and for a value that it can't have.
  */
 export function changePushes(pushes: ResolvedPushes, changes: PushBehaviour): ResolvedPushes {
-  for (const name of Object.keys(changes)) {
-    if (!Object.hasOwn(defaultPushes, name)) throw new TypeError(`unknown option pushes.${name}`);
-  }
-  const changed = { ...pushes, ...changes };
-  if (changed.payload !== "stream-response" && changed.payload !== "task") {
-    throw new TypeError(`pushes.payload must be one of stream-response, task, found ${changed.payload}`);
-  }
+  checkOptions(changes, kinds, "pushes");
+  const changed = { ...pushes, ...given(changes, defaultPushes) };
   for (const name of ["copies", "reverse", "retries"] as const) {
     if (Number.isInteger(changed[name]) && changed[name] >= least[name]) continue;
     throw new TypeError(`pushes.${name} must be an integer from ${least[name]}, found ${changed[name]}`);
-  }
-  for (const name of ["retryDelayMs", "timeoutMs"] as const) {
-    if (changed[name] >= 0) continue;
-    throw new TypeError(`pushes.${name} must not be negative, found ${changed[name]}`);
   }
   return Object.freeze(changed);
 }

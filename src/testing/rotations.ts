@@ -1,5 +1,6 @@
 import type { OperationName } from "../model/operations.ts";
 import type { Clock } from "../util/clock.ts";
+import { checkOptions } from "../util/options.ts";
 import type { CardDesk, NextCard } from "./card-desk.ts";
 
 /** When a card is rotated: before a request, or at a time. */
@@ -57,6 +58,8 @@ export function createRotations(clock: Clock, cards: CardDesk): Rotations {
   };
   return {
     schedule(next, moment) {
+      const kinds = { before: "text", nth: "any", atMs: "any", afterMs: "any" } as const;
+      checkOptions<Partial<Record<keyof typeof kinds, unknown>>>(moment, kinds);
       if (!("before" in moment)) {
         scheduled.add({ next, before: undefined, left: 0, lateMs: lateness(clock, moment) });
         return;

@@ -1,6 +1,13 @@
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import type { CardLike } from "./answers.ts";
 import type { DeleteAnswer } from "./dialect.ts";
-import { changePushes, defaultPushes, type PushBehaviour, type ResolvedPushes } from "./push-settings.ts";
+import {
+  changePushes,
+  defaultPushes,
+  given,
+  type PushBehaviour,
+  type ResolvedPushes,
+} from "./push-settings.ts";
 
 /** What can be changed on a scripted agent at any time. */
 export interface AgentSettings {
@@ -78,12 +85,27 @@ export const defaultSettings: ResolvedSettings = Object.freeze({
   pushes: defaultPushes,
 });
 
-const choices = Object.freeze({
+/** What each setting has to be. */
+export const settingKinds: OptionKinds<AgentSettings> = Object.freeze({
+  bearer: "text",
+  cardBearer: "text",
   etag: ["content", "weak-version", "none"],
+  lastModified: "flag",
+  cacheControl: "text",
+  ageSeconds: "amount",
+  cardHeaders: "object",
+  liesWith304: "flag",
+  indent: "amount",
+  endStreamsOnQuestion: "flag",
+  timestamps: "flag",
   history: ["all", "caller", "none"],
-  deleteAnswer: ["no-content", "empty", "object"] satisfies DeleteAnswer[],
+  subscribeMethods: "list",
   refusedMethodStatus: [404, 405],
-} as const);
+  restMediaType: "text",
+  deleteAnswer: ["no-content", "empty", "object"] satisfies DeleteAnswer[],
+  extendedCard: "object",
+  pushes: "object",
+});
 
 /**
  * Lays changes over settings.
@@ -91,15 +113,7 @@ const choices = Object.freeze({
  * @throws TypeError for a setting that does not exist, and for a value that it can't have.
  */
 export function changeSettings(settings: ResolvedSettings, changes: AgentSettings): ResolvedSettings {
-  for (const name of Object.keys(changes)) {
-    if (!Object.hasOwn(defaultSettings, name)) throw new TypeError(`unknown option ${name}`);
-  }
+  checkOptions(changes, settingKinds);
   const pushes = changePushes(settings.pushes, changes.pushes ?? {});
-  const changed = { ...settings, ...changes, pushes };
-  for (const name of ["etag", "history", "deleteAnswer", "refusedMethodStatus"] as const) {
-    const values: readonly unknown[] = choices[name];
-    if (values.includes(changed[name])) continue;
-    throw new TypeError(`${name} must be one of ${values.join(", ")}, found ${changed[name]}`);
-  }
-  return Object.freeze(changed);
+  return Object.freeze({ ...settings, ...given(changes, defaultSettings), pushes });
 }

@@ -1,5 +1,6 @@
 import type { Artifact } from "../model/artifact.ts";
 import type { Message } from "../model/message.ts";
+import { checkOptions } from "../util/options.ts";
 import { type ArtifactDetails, artifactOf, type Content, partsOf } from "./events.ts";
 
 /** One thing that a task goes through. Made by {@link step}. */
@@ -49,9 +50,13 @@ export const step = Object.freeze({
   status: (
     state: string,
     details: { readonly content?: Content; readonly timestamp?: string | false } = {},
-  ): TaskStep => Object.freeze({ step: "status", state, ...details }),
+  ): TaskStep => {
+    checkOptions(details, { content: "any", timestamp: "any" });
+    return Object.freeze({ step: "status", state, ...details } as const);
+  },
   /** An artifact, or a piece of one with `append` and `lastChunk`. */
   artifact: (artifactId: string, content: Content, details: ArtifactDetails = {}): TaskStep => {
+    checkOptions<ArtifactDetails>(details, { append: "any", lastChunk: "any", name: "any" });
     const { append, lastChunk } = details;
     return Object.freeze({
       step: "artifact",

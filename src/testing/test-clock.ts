@@ -1,4 +1,5 @@
 import type { Clock } from "../util/clock.ts";
+import { checkOptions } from "../util/options.ts";
 
 /** Settings of a test clock. */
 export interface TestClockOptions {
@@ -38,9 +39,10 @@ const turnsPerStop = 12;
 /**
  * Makes a clock for tests.
  *
- * @throws TypeError when `startMs` is not a finite number.
+ * @throws TypeError when `startMs` is not a finite number, and for an option that is none.
  */
 export function createTestClock(options: TestClockOptions = {}): TestClock {
+  checkOptions(options, { startMs: "any" });
   const { startMs = defaultStartMs } = options;
   if (!Number.isFinite(startMs)) throw new TypeError(`startMs must be a finite number, found ${startMs}`);
   const timers = new Set<Timer>();

@@ -57,6 +57,12 @@ export function createJwtVerifier(verification: JwtVerification, clock: Clock): 
   if (audiences.length === 0 || !audiences.every((item) => typeof item === "string" && item !== "")) {
     throw new TypeError("verify.audience: wanted whom the tokens are for");
   }
+  // One that is empty would count as none.
+  const issuers = issuer === undefined ? [] : [issuer].flat();
+  const isNamed = issuers.every((item) => typeof item === "string" && item !== "");
+  if (!isNamed || (issuer !== undefined && issuers.length === 0)) {
+    throw new TypeError("verify.issuer: wanted who issues the tokens");
+  }
   if (typeof verification.cardUrl !== "string")
     throw new TypeError("verify.cardUrl: wanted the URL of the agent's card");
   const key = keyOf(verification);

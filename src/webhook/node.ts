@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../util/clock.ts";
+import { checkOptions } from "../util/options.ts";
 import type { WebhookReceiver } from "./receiver.ts";
 
 /** What is used of a request of `node:http`. */
@@ -52,11 +53,15 @@ export interface NodeListenerOptions {
 /**
  * Makes a listener for `createServer` of `node:http` or `node:https`, or a handler for express, of a receiver. It must
  * come before anything that reads bodies.
+ *
+ * @throws TypeError naming the option for a wrong option.
  */
 export function toNodeListener(
   receiver: WebhookReceiver,
   options: NodeListenerOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => void {
+  if (typeof receiver !== "function") throw new TypeError("receiver: wanted what createWebhookReceiver made");
+  checkOptions(options, { drainMs: "amount", clock: "object" });
   const { drainMs = 1_000, clock = systemClock } = options;
 
   async function take(request: NodeRequest, response: NodeResponse): Promise<void> {

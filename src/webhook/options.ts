@@ -1,6 +1,8 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PushUpdate } from "../model/push-update.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
+import { defined } from "../util/freeze.ts";
+import { checkOptions, type OptionKinds } from "../util/options.ts";
 import type { JwtVerification } from "./jwt-options.ts";
 
 /** Bounds on what a webhook takes. */
@@ -58,13 +60,43 @@ const defaultLimits: Required<WebhookLimits> = Object.freeze({
   pendingBytes: 64 * 1024 * 1024,
 });
 
+const kinds: OptionKinds<WebhookOptions> = Object.freeze({
+  ledger: "object",
+  verify: "any",
+  onUpdate: "function",
+  onError: "function",
+  waitUntil: "function",
+  limits: "object",
+  clock: "object",
+});
+
+const limitKinds: OptionKinds<WebhookLimits> = Object.freeze({
+  bodyBytes: "amount",
+  bodyMs: "amount",
+  bodyDepth: "amount",
+  pending: "amount",
+  pendingBytes: "amount",
+});
+
+const verificationKinds: OptionKinds<JwtVerification> = Object.freeze({
+  jwks: "any",
+  audience: "any",
+  issuer: "any",
+  algorithms: "list",
+  maxAgeMs: "amount",
+  cardUrl: "text",
+  principal: "text",
+  fetch: "function",
+});
+
 /**
  * Checks the options, and puts the defaults in.
  *
  * @throws TypeError naming the option.
  */
 export function resolveWebhookOptions(given: WebhookOptions): ResolvedWebhookOptions {
-  const { ledger, verify = "secret" } = given;
+  checkOptions(given, kinds);
+  const { ledger, verify = "secret" } = given ?? {};
   if (typeof ledger?.read !== "function" || typeof ledger.write !== "function") {
     throw new TypeError("ledger: wanted the ledger of the clients");
   }
@@ -73,14 +105,10 @@ export function resolveWebhookOptions(given: WebhookOptions): ResolvedWebhookOpt
       'verify: wanted "secret", or how a JWT is verified; a webhook that verifies nothing is refused',
     );
   }
-  for (const name of ["onUpdate", "onError", "waitUntil"] as const) {
-    if (given[name] !== undefined && typeof given[name] !== "function") {
-      throw new TypeError(`${name}: wanted a function`);
-    }
-  }
+  if (verify !== "secret") checkOptions(verify, verificationKinds, "verify");
+  checkOptions(given.limits, limitKinds, "limits");
   for (const [name, value] of Object.entries(given.limits ?? {})) {
-    if (!Object.hasOwn(defaultLimits, name)) throw new TypeError(`limits.${name}: there is no such limit`);
-    if (!(typeof value === "number" && value >= 1)) {
+    if (value !== undefined && value < 1) {
       throw new TypeError(`limits.${name}: found ${String(value)}, wanted a number of at least 1`);
     }
   }
@@ -90,7 +118,7 @@ export function resolveWebhookOptions(given: WebhookOptions): ResolvedWebhookOpt
     onUpdate: given.onUpdate ?? (() => {}),
     onError: given.onError ?? (() => {}),
     waitUntil: given.waitUntil ?? (() => {}),
-    limits: Object.freeze({ ...defaultLimits, ...given.limits }),
+    limits: Object.freeze({ ...defaultLimits, ...defined(given.limits ?? {}) }),
     clock: given.clock ?? systemClock,
   });
 }

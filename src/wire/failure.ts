@@ -17,6 +17,9 @@ const neverSentCodes: ReadonlySet<string> = new Set([
 ]);
 /** The same, by kind: certificates, and TLS but for what can break a connection that was already in use. */
 const neverSentKinds = /^(?:CERT_|UNABLE_TO_|ERR_TLS_(?!RENEGOTIATION|SESSION_ATTACK))/;
+/** TLS did not come about because of a certificate: the server's, or one that it wants, or does not want, of the client. */
+const certificateKinds =
+  /^(?:CERT_|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|HOSTNAME_MISMATCH$|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_|ERR_SSL_.*ALERT_(?:HANDSHAKE_FAILURE|UNKNOWN_CA|(?:NO|BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:REVOKED|EXPIRED|UNKNOWN|REQUIRED))$)/;
 /** What the system was asked for when it failed: a connection or an address, so that nothing was written yet. */
 const neverSentCalls: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
@@ -42,8 +45,11 @@ export function toConnectionError(
   const code = failures.map(codeOf).find((found) => found !== undefined);
   const systemCode = code && strikeSecrets(code, secrets);
   const message = textOf(failures, secrets);
+  const isCertificate =
+    phase === "head" && failures.some((item) => certificateKinds.test(codeOf(item) ?? ""));
   return new ConnectionError(url, {
     ...(systemCode === undefined ? {} : { systemCode }),
+    ...(isCertificate ? { reason: "certificate" } : {}),
     neverSent: phase === "head" && judge(failure, new Set()) === "never-sent",
     message,
   });

@@ -153,7 +153,7 @@ describe("a card that names one interface, which leads inside", () => {
       {
         kind: "unusable-interface",
         path: "$.supportedInterfaces[0].url",
-        message: `${bad} is refused: found a loopback address, wanted one on the open internet, or another addressPolicy; the entry is not used`,
+        message: `${bad} is refused: found a loopback address, wanted one on the open internet, or addressPolicy.allowPrivate; the entry is not used`,
       },
     ]);
     world.expectUnharmed();

@@ -121,11 +121,35 @@ describe("the caller's own function", () => {
         {
           purpose: "interface",
           cardUrl: publicCard,
-          problem: "found a private address, wanted one on the open internet, or another addressPolicy",
+          problem: "found a private address, wanted one on the open internet, or addressPolicy.allowPrivate",
         },
       ],
       ["https://agent.example/rpc", { purpose: "interface" }],
     ]);
+  });
+});
+
+describe("what would let it through is named", () => {
+  test.each<[string, string | undefined, string, AddressPolicy]>([
+    ["https://10.0.0.5/rpc", publicCard, "addressPolicy.allowPrivate", { allowPrivate: true }],
+    ["https://127.0.0.1/rpc", undefined, "addressPolicy.allowPrivate", { allowPrivate: true }],
+    ["http://rpc.example/rpc", undefined, "addressPolicy.allowHttp", { allowHttp: true }],
+    [
+      "https://169.254.169.254/rpc",
+      publicCard,
+      "addressPolicy.allowHosts",
+      { allowHosts: ["169.254.169.254"] },
+    ],
+    ["https://224.0.0.1/rpc", publicCard, "addressPolicy.allowHosts", { allowHosts: ["224.0.0.1"] }],
+    [
+      "https://ex\u00e4mple.example/rpc",
+      publicCard,
+      "addressPolicy.allowHosts",
+      { allowHosts: ["xn--exmple-cua.example"] },
+    ],
+  ])("%s, from a card at %s: %s", (url, cardUrl, option, policy) => {
+    expect(judge(url, cardUrl)).toMatch(new RegExp(`wanted .*${option}$`));
+    expect(judge(url, cardUrl, policy)).toBeUndefined();
   });
 });
 
@@ -137,6 +161,7 @@ describe("a policy that is wrong is named", () => {
     ["allowHosts", { allowHosts: ["https://agent.corp"] }],
     ["allowHosts", { allowHosts: ["b\u00fccher.example"] }],
     ["allow", { allow: true }],
+    ["allowPrivat", { allowPrivat: true }],
   ])("%s of %j", (name, policy) => {
     expect(() => checkAddressPolicy("addressPolicy", policy as never)).toThrow(`addressPolicy.${name}: `);
   });

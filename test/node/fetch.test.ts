@@ -193,7 +193,7 @@ describe("the way there", () => {
     const { get } = setUp({
       lookup: async () => v4("127.0.0.1"),
       allowHosts: ["agent.example", "other.example"],
-      tls: { ca: certificate.cert },
+      tls: { ca: new TextEncoder().encode(certificate.cert) },
     });
 
     const status = await read(get(`https://agent.example:${port}/`));
@@ -211,6 +211,8 @@ describe("an option that is wrong", () => {
     ["allowHosts", { allowHosts: "agent.corp" }],
     ["allowPrivate", { allowPrivate: 1 }],
     ["lookup", { lookup: "dns" }],
+    ["allowPrivat", { allowPrivat: true }],
+    ["tls.cart", { tls: { cart: certificate.cert } }],
   ])("is named: %s of %j", (name, options) => {
     expect(() => createNodeFetch(options as never)).toThrow(new RegExp(`^${name}: `));
   });

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { publint } from "publint";
@@ -56,21 +56,38 @@ function run(command, args, cwd) {
 const node = (...args) => run(process.execPath, args, app);
 const tool = (path, ...args) => node(join(root, "node_modules", path), ...args);
 
+/** Where the links of a page lead within the package. */
+function linksOf(page) {
+  const links = readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)#\s]+)/g);
+  const inside = [...links].map(([, target]) => target).filter((target) => !/^[a-z]+:/.test(target));
+  return inside.map((target) => posix.normalize(posix.join(posix.dirname(page), target)));
+}
+
 let tarball;
 
-await check("npm pack takes the build, the licence and the texts, and nothing else", () => {
-  const [packed] = JSON.parse(
-    run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", work], root),
-  );
-  tarball = join(work, packed.filename);
-  const files = packed.files.map(({ path }) => path);
-  const texts = files.filter((path) => !path.startsWith("dist/")).sort();
-  assert.deepEqual(texts, ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
-  for (const name of ["index", "node", "oauth", "redis", "sql", "testing", "webhook"]) {
-    for (const ending of ["js", "cjs", "d.ts", "d.cts"]) assert.ok(files.includes(`dist/${name}.${ending}`));
-  }
-  return `${files.length} files, ${Math.round(packed.size / 1024)} kB`;
-});
+await check(
+  "npm pack takes the build, the examples, the licence and the texts that lead nowhere else, and nothing more",
+  () => {
+    const [packed] = JSON.parse(
+      run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", work], root),
+    );
+    tarball = join(work, packed.filename);
+    const files = packed.files.map(({ path }) => path);
+    const texts = files.filter((path) => !/^(?:dist|examples)\//.test(path)).sort();
+    assert.deepEqual(texts, ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]);
+    for (const page of ["README.md", "CHANGELOG.md", "examples/README.md"]) {
+      for (const target of linksOf(page)) {
+        const isThere = files.some((path) => path === target || path.startsWith(`${target}/`));
+        assert.ok(isThere, `${page} leads to ${target}, which the package does not have`);
+      }
+    }
+    for (const name of ["index", "node", "oauth", "redis", "sql", "testing", "webhook"]) {
+      for (const ending of ["js", "cjs", "d.ts", "d.cts"])
+        assert.ok(files.includes(`dist/${name}.${ending}`));
+    }
+    return `${files.length} files, ${Math.round(packed.size / 1024)} kB`;
+  },
+);
 
 await check("publint has nothing to say", async () => {
   const { messages } = await publint({ pkgDir: root, strict: true, pack: "npm" });

@@ -101,7 +101,7 @@ test("settings can be changed in the middle, and unknown ones are refused by nam
     "A2A-Version",
     JSON.stringify(createTestCard(), null, 2),
   ]);
-  expect(() => agent.configure({ maxAge: 1 } as object)).toThrow("unknown option maxAge");
+  expect(() => agent.configure({ maxAge: 1 } as object)).toThrow("maxAge: is no option here");
 });
 
 test("card reads can ask for a token of their own", async () => {

@@ -337,7 +337,7 @@ test.each([
   [{ retries: 0.5 }, "pushes.retries"],
   [{ timeoutMs: -1 }, "pushes.timeoutMs"],
   [{ payload: "other" as "task" }, "pushes.payload"],
-  [{ colour: 1 } as object, "unknown option pushes.colour"],
+  [{ colour: 1 } as object, "pushes.colour: is no option here"],
 ])("the settings %j are refused", (pushes, message) => {
   expect(() => createScriptedAgent({ pushes })).toThrow(message);
 });

@@ -116,3 +116,42 @@ test("the platform's own deadlines are told from broken connections", () => {
   expect(isPlatformTimeout(wrapped(coded("UND_ERR_CONNECT_TIMEOUT")))).toBe(false);
   expect(isPlatformTimeout("UND_ERR_HEADERS_TIMEOUT")).toBe(false);
 });
+
+describe("a connection failed for good", () => {
+  const reasonOf = (failure: unknown, phase: "head" | "body" = "head") =>
+    toConnectionError(url, failure, phase).reason;
+
+  test.each([
+    "CERT_HAS_EXPIRED",
+    "CERT_NOT_YET_VALID",
+    "CERT_UNTRUSTED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "HOSTNAME_MISMATCH",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+    "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
+    "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE",
+    "ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED",
+    "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+    "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
+  ])("when its cause is %s", (code) => {
+    expect(reasonOf(wrapped(coded(code)))).toBe("certificate");
+    expect(toConnectionError(url, coded(code), "head")).toMatchObject({
+      retry: "never",
+      nextStep: "ask-user",
+    });
+    // What comes after the head is the end of a connection that TLS had made.
+    expect(reasonOf(wrapped(coded(code)), "body")).toBeUndefined();
+  });
+
+  test.each(["ECONNREFUSED", "ECONNRESET", "EPROTO", "UND_ERR_SOCKET", "ERR_TLS_HANDSHAKE_TIMEOUT"])(
+    "and not when its cause is %s",
+    (code) => {
+      expect(reasonOf(wrapped(coded(code)))).toBeUndefined();
+      expect(toConnectionError(url, coded(code), "head")).toMatchObject({ retry: "safe", nextStep: "wait" });
+    },
+  );
+});
