@@ -172,8 +172,12 @@ function omissions(json: JsonObject): Deviation[] {
   const inner = schemes.filter(([, scheme]) => caseOf(scheme, "scheme"));
   const older = schemes.filter(([, scheme]) => isRecord(scheme) && typeof scheme.type === "string");
   return [
-    ...older.slice(0, maxDeviations).map(([name]) => olderSecurity(["securitySchemes", name], "4.5.1")),
-    ...(Array.isArray(json.security) ? [olderSecurity(["security"], "4.4.1")] : []),
+    ...older
+      .slice(0, maxDeviations)
+      .map(([name]) =>
+        olderSecurity(jsonPath(["securitySchemes", name]), "a member such as apiKeySecurityScheme (4.5.1)"),
+      ),
+    ...(Array.isArray(json.security) ? [olderSecurity("$.security", "securityRequirements (4.4.1)")] : []),
     ...inner.slice(0, maxDeviations).map(([name]) => ({
       kind: "one-of-form",
       path: jsonPath(["securitySchemes", name, "scheme"]),
@@ -185,10 +189,12 @@ function omissions(json: JsonObject): Deviation[] {
 }
 
 /** What says how to authenticate in the words of A2A 0.3 says nothing here, and no credentials would go. */
-function olderSecurity(steps: readonly string[], section: string): Deviation {
-  const wanted = steps.length === 1 ? "securityRequirements" : "a member such as apiKeySecurityScheme";
-  const message = `found the form of A2A 0.3, wanted ${wanted} (${section}); not read`;
-  return { kind: "legacy-security", path: jsonPath(steps), message };
+function olderSecurity(path: string, wanted: string): Deviation {
+  return {
+    kind: "legacy-security",
+    path,
+    message: `found the form of A2A 0.3, wanted ${wanted}; not read`,
+  };
 }
 
 function missingList(path: string, name: string, section: string): Deviation {
