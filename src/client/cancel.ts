@@ -2,9 +2,10 @@ import { CancelNotConfirmedError } from "../errors/lifecycle.ts";
 import { TaskNotCancelableError, TaskNotFoundError } from "../errors/protocol.ts";
 import { isTerminalState } from "../model/states.ts";
 import type { Task } from "../model/task.ts";
-import { sleep } from "../util/abort.ts";
+import { createScope, sleep } from "../util/abort.ts";
 import { elapsedMs, readInstant } from "../util/clock.ts";
 import { defined } from "../util/freeze.ts";
+import { aboutTask } from "./about-task.ts";
 import { forgotten } from "./forgotten.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import type { Mark } from "./judged.ts";
@@ -13,17 +14,34 @@ import { salvageTask } from "./reads.ts";
 import { receiveTask } from "./receive.ts";
 import type { Session } from "./session.ts";
 import type { CancelOptions } from "./task-options.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Waits between two looks at a task that is being cancelled: the first, and the longest. */
 const firstLookMs = 250;
 const longestLookMs = 5_000;
 
-/** Cancels a task (3.1.5) and waits until it is seen to be canceled. Asks no card. */
+/**
+ * Cancels a task (3.1.5) and waits until it is seen to be canceled, all of it within the caller's `timeoutMs`. Asks no
+ * card.
+ */
 export async function cancelTask(
   session: Session,
   parts: HandleParts,
   options: CancelOptions,
 ): Promise<void> {
+  const { taskId } = parts.tracked.record;
+  const scope = createScope(session.clock, [options.signal]);
+  limitWait(scope, parts.holder.pin.interface.url, options);
+  try {
+    await cancelWithin(session, parts, { ...options, signal: scope.signal });
+  } catch (error) {
+    throw aboutTask(error, taskId, options.signal);
+  } finally {
+    scope.release();
+  }
+}
+
+async function cancelWithin(session: Session, parts: HandleParts, options: CancelOptions): Promise<void> {
   const { tracked } = parts;
   const { taskId, task } = tracked.record;
   // Cancelling twice is as good as once (3.3.1).

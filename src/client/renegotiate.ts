@@ -13,6 +13,7 @@ import { createScope } from "../util/abort.ts";
 import { type CallOptions, checkCallOptions } from "./call.ts";
 import { readExtendedShared, takeExtended } from "./extended.ts";
 import { choiceOptionsOf, type Session } from "./session.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /**
  * Reads the live card and takes a pin of it that meets the requirements.
@@ -32,6 +33,7 @@ export async function pinLiveCard(
   checkRequirements(requirements);
   const { source, clock } = session;
   const scope = createScope(clock, [options.signal, session.closed]);
+  limitWait(scope, source.url ?? "", options);
   try {
     const reading = await source.check(kind, scope.signal);
     if (reading.kind === "withdrawn") {

@@ -6,6 +6,7 @@ import { createScope } from "../util/abort.ts";
 import { type CallOptions, checkCallOptions } from "./call.ts";
 import { judgeOptionsOf } from "./check-request.ts";
 import type { LeasePlan, Session } from "./session.ts";
+import { limitWait } from "./wait-limits.ts";
 
 /** Reads the live card in full and says how it differs from a plan. Adopts nothing and ends nothing. */
 export async function revalidatePlan(
@@ -16,6 +17,7 @@ export async function revalidatePlan(
   checkCallOptions(options);
   const { source, clock, closed } = session;
   const scope = createScope(clock, [options.signal, closed]);
+  limitWait(scope, source.url ?? "", options);
   try {
     const renewal = await renewLease(source, {
       pin,

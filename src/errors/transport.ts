@@ -87,6 +87,8 @@ export class TimeoutError extends A2ALeaseError {
 
 function missing(budget: TimeBudget): string {
   if (budget === "deadline") return "did not settle the task";
+  // It may have answered, and a card or a task that had to be waited for was late.
+  if (budget === "total") return "did not bring the call to its end";
   return budget === "no-progress" ? "did not move the task on" : "gave no answer";
 }
 
