@@ -22,14 +22,28 @@ export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
   for (const id of new Set([...a.keys(), ...b.keys()])) {
     const { pairs, gone, fresh } = pairUp(a.get(id) ?? [], b.get(id) ?? []);
     for (const [old, twin] of pairs) changes.push(...diffSkill(old, twin, compared));
+    // What a call needs of an id is asked for by all skills that have it.
+    const isKept = a.has(id) && b.has(id);
     for (const { skill, index } of gone) {
       changes.push(change(["skills", index], "skill-removed", "breaking", { before: skill }));
+      if (isKept) changes.push(...secured({ skill, index }, (before) => ({ before })));
     }
     for (const { skill, index } of fresh) {
       changes.push(change(["skills", index], "skill-added", "additive", { after: skill }));
+      if (isKept) changes.push(...secured({ skill, index }, (after) => ({ after })));
     }
   }
   return changes;
+}
+
+/** What a skill that came or went beside another of its id changes of how calls are secured. */
+function secured(
+  { skill: { securityRequirements }, index }: Entry,
+  valuesOf: (requirements: AgentSkill["securityRequirements"]) => { before?: unknown; after?: unknown },
+): CardChange[] {
+  if (requirementsStructure(securityRequirements).length === 0) return [];
+  const steps = ["skills", index, "securityRequirements"];
+  return [change(steps, "security-changed", "security", valuesOf(securityRequirements))];
 }
 
 interface Compared {
