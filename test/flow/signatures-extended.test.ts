@@ -175,4 +175,15 @@ describe("an extended card in the middle of a lease", () => {
     extend([]);
     await client.sendMessage("hello");
   });
+  test("is looked at as well where the posture takes another public card", async () => {
+    const { agent, connect, extend, sign } = await setUp();
+    extend([]);
+    const client = await connect({}, { posture: degrade });
+    await client.getExtendedAgentCard();
+    extend([], { securityRequirements: [{ schemes: { key: { list: ["read"] } } }] });
+    agent.rotateCard(sign({ description: "another" }, []));
+    const error = await caught(client.sendMessage("hello"), CardDriftError);
+    expect(error.reason).toBe("security-changed");
+    expect(agent.acceptedMessageIds).toEqual([]);
+  });
 });
