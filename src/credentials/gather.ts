@@ -8,7 +8,7 @@ import type {
   SchemeProvider,
 } from "../model/credentials.ts";
 import { kindText } from "../util/found.ts";
-import { isRecord, own } from "../util/freeze.ts";
+import { isRecord } from "../util/freeze.ts";
 import { quoted } from "./assign.ts";
 import { askFunction, faultOf } from "./fault.ts";
 
@@ -60,14 +60,14 @@ function isCredentials(given: unknown): given is RequestCredentials {
 }
 
 function merge(one: RequestCredentials, other: RequestCredentials): RequestCredentials {
-  const headers: Record<string, string> = { ...one.headers };
+  const headers = new Map(Object.entries(one.headers ?? {}));
   const given: unknown = other.headers;
   const entries = given instanceof Headers ? [...given] : Object.entries(other.headers ?? {});
   for (const [name, value] of entries) {
     const lower = name.toLowerCase();
-    const before = own(headers, lower);
+    const before = headers.get(lower);
     // Cookies of two schemes share one header; any other header can have one value.
-    headers[lower] = lower === "cookie" && before !== undefined ? `${before}; ${value}` : value;
+    headers.set(lower, lower === "cookie" && before !== undefined ? `${before}; ${value}` : value);
   }
-  return { headers, query: { ...one.query, ...other.query } };
+  return { headers: Object.fromEntries(headers), query: { ...one.query, ...other.query } };
 }

@@ -57,6 +57,14 @@ describe("an API key", () => {
     expect(await given(credentials, [{ cookie: [] }])).toMatchObject({ headers: { cookie: "sid=c00kie" } });
   });
 
+  test("is not lost on its way into a header of any name", async () => {
+    const context = contextOf([{ key: [] }]);
+    const key = { apiKeySecurityScheme: { location: "header", name: "__proto__" } };
+    const requirements = { ...context.requirements, schemes: { key } };
+    const all = await createCredentials({ key: apiKey("k3y") })({ ...context, requirements });
+    expect(Object.entries(all?.headers ?? {})).toEqual([["__proto__", "k3y"]]);
+  });
+
   test("goes where the caller says, whatever the card says", async () => {
     const key = apiKey("k3y", { in: "header", name: "X-Key" });
 
