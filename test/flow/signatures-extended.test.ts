@@ -186,4 +186,22 @@ describe("an extended card in the middle of a lease", () => {
     expect(error.reason).toBe("security-changed");
     expect(agent.acceptedMessageIds).toEqual([]);
   });
+  test("is followed by the public one where that declares none any more, and the posture takes what changes by it", async () => {
+    const alone = { capabilities: { streaming: true } };
+    const key = { apiKeySecurityScheme: { location: "header", name: "x-key" } };
+    for (const [changes, reason] of [
+      [{}, undefined],
+      [{ securitySchemes: { key } }, "security-changed"],
+    ] as const) {
+      const { agent, connect, extend, sign } = await setUp();
+      extend([], changes);
+      const client = await connect({}, { posture: degrade });
+      await client.getExtendedAgentCard();
+      agent.on("GetExtendedAgentCard", answer.error(-32007, "none"));
+      agent.rotateCard(sign(alone, []));
+      const sent = await client.sendMessage("hello").catch((error: CardDriftError) => error.reason);
+      expect(sent).toEqual(reason ?? expect.objectContaining({ task: expect.anything() }));
+      expect(client.pin.extended === undefined).toBe(reason === undefined);
+    }
+  });
 });
