@@ -53,7 +53,12 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       throw isRefusal ? new AddressRefusedError(url, cause.message) : error;
     }
   };
-  return Object.assign(fetch, { close: () => dispatcher.close() });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= dispatcher.close();
+    return closing;
+  };
+  return Object.assign(fetch, { close });
 }
 
 /** The lookup that a socket makes: what it is given is what was judged. */
