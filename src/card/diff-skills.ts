@@ -26,24 +26,19 @@ export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
     const isKept = a.has(id) && b.has(id);
     for (const { skill, index } of gone) {
       changes.push(change(["skills", index], "skill-removed", "breaking", { before: skill }));
-      if (isKept) changes.push(...secured({ skill, index }, (before) => ({ before })));
     }
     for (const { skill, index } of fresh) {
       changes.push(change(["skills", index], "skill-added", "additive", { after: skill }));
-      if (isKept) changes.push(...secured({ skill, index }, (after) => ({ after })));
+      if (isKept) changes.push(...secured({ skill, index }));
     }
   }
   return changes;
 }
 
-/** What a skill that came or went beside another of its id changes of how calls are secured. */
-function secured(
-  { skill: { securityRequirements }, index }: Entry,
-  valuesOf: (requirements: AgentSkill["securityRequirements"]) => { before?: unknown; after?: unknown },
-): CardChange[] {
-  if (requirementsStructure(securityRequirements).length === 0) return [];
-  const steps = ["skills", index, "securityRequirements"];
-  return [change(steps, "security-changed", "security", valuesOf(securityRequirements))];
+/** What a skill that came beside another of its id makes calls ask for; one that goes takes that away with it. */
+function secured({ skill: { securityRequirements: after }, index }: Entry): CardChange[] {
+  if (requirementsStructure(after).length === 0) return [];
+  return [change(["skills", index, "securityRequirements"], "security-changed", "security", { after })];
 }
 
 interface Compared {
