@@ -22,14 +22,23 @@ export function diffSkills(before: AgentCard, after: AgentCard): CardChange[] {
   for (const id of new Set([...a.keys(), ...b.keys()])) {
     const { pairs, gone, fresh } = pairUp(a.get(id) ?? [], b.get(id) ?? []);
     for (const [old, twin] of pairs) changes.push(...diffSkill(old, twin, compared));
+    // What a call needs of an id is asked for by all skills that have it.
+    const isKept = a.has(id) && b.has(id);
     for (const { skill, index } of gone) {
       changes.push(change(["skills", index], "skill-removed", "breaking", { before: skill }));
     }
     for (const { skill, index } of fresh) {
       changes.push(change(["skills", index], "skill-added", "additive", { after: skill }));
+      if (isKept) changes.push(...secured({ skill, index }));
     }
   }
   return changes;
+}
+
+/** What a skill that came beside another of its id makes calls ask for; one that goes takes that away with it. */
+function secured({ skill: { securityRequirements: after }, index }: Entry): CardChange[] {
+  if (requirementsStructure(after).length === 0) return [];
+  return [change(["skills", index, "securityRequirements"], "security-changed", "security", { after })];
 }
 
 interface Compared {

@@ -41,17 +41,23 @@ const publicMembers: Readonly<Record<string, readonly string[]>> = Object.freeze
   RSA: ["kty", "n", "e"],
 });
 
-/** Reads a JWK (RFC 7517); a text says why it is no key for signatures. */
-export async function readJwk(jwk: unknown): Promise<VerificationKey | string> {
-  if (!isRecord(jwk)) return "found no JWK, wanted an object";
+/**
+ * Reads a JWK (RFC 7517); a text says why it is no key for signatures. A member that is `null` is one that is not there,
+ * as some writers have it; one that limits the key and can't be read leaves nothing to use it for.
+ */
+export async function readJwk(given: unknown): Promise<VerificationKey | string> {
+  if (!isRecord(given)) return "found no JWK, wanted an object";
+  const jwk = Object.fromEntries(Object.entries(given).filter(([, member]) => member !== null));
   const names = Object.hasOwn(publicMembers, String(jwk.kty)) ? publicMembers[String(jwk.kty)] : undefined;
   if (!names) return `found a key of type ${show(jwk.kty)}, wanted EC, OKP or RSA`;
   if (jwk.d !== undefined) return "found a private key, wanted a public one";
   if (jwk.use !== undefined && jwk.use !== "sig")
     return `found a key for ${show(jwk.use)}, wanted one for sig`;
-  if (Array.isArray(jwk.key_ops) && !jwk.key_ops.includes("verify")) {
+  const { key_ops: operations = ["verify"], alg } = jwk;
+  if (!Array.isArray(operations) || !operations.includes("verify")) {
     return "found a key whose key_ops lack verify";
   }
+  if (alg !== undefined && typeof alg !== "string") return "found a key whose alg is no text";
   const members = names.map((name) => [name, jwk[name]] as const);
   if (members.some(([, member]) => typeof member !== "string" || member === "")) {
     return `found a key without all of ${names.join(", ")}`;
@@ -59,15 +65,15 @@ export async function readJwk(jwk: unknown): Promise<VerificationKey | string> {
   const key: JsonObject = Object.freeze(
     Object.fromEntries(members.map(([name, member]) => [name, canonicalMember(name, String(member))])),
   );
-  const { revoked, alg, kid } = jwk;
+  const { revoked = false, kid } = jwk;
   return Object.freeze({
     jwk: key,
     kid: typeof kid === "string" ? kid : undefined,
     thumbprint: await thumbprintOf(key),
-    algorithm: typeof alg === "string" ? alg : undefined,
+    algorithm: alg,
     notBeforeMs: seconds(jwk.nbf, Number.NEGATIVE_INFINITY),
     // A key that is revoked was never in force for us: what it signed before can't be told from what came after.
-    notAfterMs: revoked === undefined ? seconds(jwk.exp, Number.POSITIVE_INFINITY) : Number.NEGATIVE_INFINITY,
+    notAfterMs: revoked === false ? seconds(jwk.exp, Number.POSITIVE_INFINITY) : Number.NEGATIVE_INFINITY,
   });
 }
 

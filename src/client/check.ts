@@ -42,7 +42,9 @@ export async function checkLease(session: Session, request: CheckRequest): Promi
       if (session.ledger.shared) await session.trust.refresh(holder.pin).catch(() => {});
       return;
     case "drift":
-      return settleDrift(session, refusedBy(request, renewal.refusal), renewal.drift, renewal.reading);
+      await settleDrift(session, refusedBy(request, renewal.refusal), renewal.drift, renewal.reading);
+      // A public card that the posture takes says nothing of the extended one.
+      return renewal.reading?.via === "term" ? undefined : checkExtended(session, request);
     case "unverifiable": {
       if (signal.aborted) throw signal.reason;
       const { source, options, clock } = session;

@@ -26,6 +26,9 @@ type Join = ReturnType<typeof createFlights<ExtendedReading | undefined>>;
 
 const flights = new WeakMap<Session, Map<string, Join>>();
 
+/** Most pins whose reads are shared; the oldest go first. */
+const maxPins = 100;
+
 /**
  * Reads the extended card (3.1.11) at the pinned interface; checks of one moment share one read.
  *
@@ -40,9 +43,13 @@ export function readExtendedShared(
 ): Promise<ExtendedReading | undefined> {
   const known = flights.get(session) ?? new Map<string, Join>();
   flights.set(session, known);
-  const key = JSON.stringify(pin.interface);
+  // The cards say what the read is authenticated by, so that of one pin is none of another.
+  const key = JSON.stringify([pin.interface, pin.digest, pin.extended?.digest]);
   const join = known.get(key) ?? createFlights((_kind, shared) => read(session, pin, { signal: shared }));
+  known.delete(key);
   known.set(key, join);
+  const [oldest] = known.keys();
+  if (known.size > maxPins && oldest !== undefined) known.delete(oldest);
   return join(kind, signal);
 }
 

@@ -50,6 +50,7 @@ function readShape(given: unknown): TaskRecord {
     throw corrupt("found what is no JSON");
   }
   if (copy.tooDeep) throw corrupt(`found more than ${maxDepth} levels`);
+  if (copy.problems.some(({ kind }) => kind === "proto-member")) throw corrupt("found a member __proto__");
   const record = checkRecord(copy.value);
   if (record.kind !== "task") throw corrupt(`found the record of a ${record.kind}`);
   const { error } = taskRecordSchema.safeParse(record);

@@ -65,7 +65,8 @@ export function createCredentials(providers: ProvidersByScheme): CredentialProvi
       });
       const gathered = await gather(context, requirement, parts);
       if ("given" in gathered) return gathered.given;
-      lacking.push({ ...gathered.lacking, requirement });
+      if ("clash" in gathered) problems.push(gathered.clash);
+      else lacking.push({ ...gathered.lacking, requirement });
     }
     throw nothing(providers, context, { requirements: { alternatives, schemes }, problems, lacking });
   };
@@ -101,7 +102,7 @@ async function answerChallenge(
     const part = { provider: first[1], asked: { name, scheme, scopes: [] } };
     const gathered = await gather(context, requirement, [part]);
     if ("given" in gathered) return gathered.given;
-    lacking.push({ ...gathered.lacking, requirement });
+    if ("lacking" in gathered) lacking.push({ ...gathered.lacking, requirement });
   }
   if (problems.length > 0 || lacking.length > 0) {
     const alternatives = named.map((name) => ({ schemes: { [name]: { list: [] } } }));

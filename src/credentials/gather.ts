@@ -18,9 +18,10 @@ export interface Part {
   readonly asked: RequestedScheme;
 }
 
-/** What came of a requirement: secrets for all of its schemes, or one that there are none for. */
+/** What came of a requirement: secrets for all of its schemes, or one that there are none for, or why they won't go together. */
 export type Gathered =
   | { readonly given: GivenCredentials }
+  | { readonly clash: string }
   | { readonly lacking: { readonly scheme: string; readonly label: string } };
 
 /**
@@ -43,6 +44,12 @@ export async function gather(
     );
     if (given === undefined) return { lacking: { scheme: asked.name, label: labelOf(provider) } };
     if (!isCredentials(given)) throw faultOf(context, `that ${who} gave ${kindText(given)}`, wanted);
+    const place = clashOf(all, given);
+    if (place !== undefined) {
+      return {
+        clash: `for the scheme ${quoted(asked.name)} found another value for ${place}, wanted one of them`,
+      };
+    }
     all = merge(all, given);
   }
   return { given: Object.freeze({ ...all, requirement }) };
@@ -59,15 +66,33 @@ function isCredentials(given: unknown): given is RequestCredentials {
   return isRecord(headers) || (headers === undefined && isRecord(query));
 }
 
+/** A place of a request that two schemes of one requirement would fill with different secrets. */
+function clashOf(one: RequestCredentials, other: RequestCredentials): string | undefined {
+  const header = headersOf(other).find(([name, value]) => {
+    const before = name === "cookie" ? undefined : own(one.headers ?? {}, name);
+    return before !== undefined && before !== value;
+  });
+  if (header) return `the header ${quoted(header[0])}`;
+  const parameter = Object.entries(other.query ?? {}).find(([name, value]) => {
+    const before = own(one.query ?? {}, name);
+    return before !== undefined && before !== value;
+  });
+  return parameter && `the parameter ${quoted(parameter[0])}`;
+}
+
+/** What was given as headers, names in lower case. */
+function headersOf({ headers }: RequestCredentials): readonly (readonly [string, string])[] {
+  const given: unknown = headers;
+  const entries = given instanceof Headers ? [...given] : Object.entries(headers ?? {});
+  return entries.map(([name, value]) => [name.toLowerCase(), value]);
+}
+
 function merge(one: RequestCredentials, other: RequestCredentials): RequestCredentials {
-  const headers: Record<string, string> = { ...one.headers };
-  const given: unknown = other.headers;
-  const entries = given instanceof Headers ? [...given] : Object.entries(other.headers ?? {});
-  for (const [name, value] of entries) {
-    const lower = name.toLowerCase();
-    const before = own(headers, lower);
+  const headers = new Map(Object.entries(one.headers ?? {}));
+  for (const [lower, value] of headersOf(other)) {
+    const before = headers.get(lower);
     // Cookies of two schemes share one header; any other header can have one value.
-    headers[lower] = lower === "cookie" && before !== undefined ? `${before}; ${value}` : value;
+    headers.set(lower, lower === "cookie" && before !== undefined ? `${before}; ${value}` : value);
   }
-  return { headers, query: { ...one.query, ...other.query } };
+  return { headers: Object.fromEntries(headers), query: { ...one.query, ...other.query } };
 }

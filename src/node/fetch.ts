@@ -57,13 +57,13 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       throw isRefusal ? new AddressRefusedError(url, cause.message) : error;
     }
   };
-  return Object.assign(fetch, {
-    async close() {
-      const wasClosed = isClosed;
-      isClosed = true;
-      if (!wasClosed) await dispatcher.close();
-    },
-  });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    isClosed = true;
+    closing ??= dispatcher.close();
+    return closing;
+  };
+  return Object.assign(fetch, { close });
 }
 
 /**

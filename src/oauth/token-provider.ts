@@ -3,6 +3,7 @@ import type { CredentialContext, SchemeProvider } from "../model/credentials.ts"
 import type { SecurityScheme } from "../model/security.ts";
 import { withSignal } from "../util/abort.ts";
 import { kindText } from "../util/found.ts";
+import { createUuid } from "../util/uuid.ts";
 import { type AccessToken, createTokenCache, isFresh, type TokenEntry, tokenKey } from "./cache.ts";
 import { createChains, type RefreshChain } from "./chain.ts";
 import { type Flight, startFlight } from "./flight.ts";
@@ -31,8 +32,6 @@ export interface TokenWay {
   readonly obtain: (grant: Grant, refusal: TokenRequestError | undefined) => Promise<GrantedToken>;
 }
 
-let providers = 0;
-
 /** Makes a provider of bearer tokens: kept until they end or are refused, and asked for once for all who wait. */
 export function createTokenProvider(way: TokenWay): SchemeProvider {
   const { options, flows } = way;
@@ -41,9 +40,9 @@ export function createTokenProvider(way: TokenWay): SchemeProvider {
   const { skewMs = 30_000, clientId, audience, resource } = options;
   const chains = createChains(options.refreshToken);
   let clearings = cache.clearings;
-  providers += 1;
-  // Tokens of a user are for the provider that the user agreed to, whoever shares the cache.
-  const owner = way.isShared ? "" : `${providers}`;
+  // Tokens of a user are for the provider that the user agreed to, whoever shares the cache: one of another copy of this
+  // library too, so that counting won't do.
+  const owner = way.isShared ? "" : createUuid();
 
   async function provide(context: CredentialContext) {
     const server = chooseServer(options, flows, context);

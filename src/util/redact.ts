@@ -29,8 +29,9 @@ export function redactUrl(url: string): string {
   return cut(parsed.href, 500);
 }
 
-/** A name that sounds like one of a secret, and names a request. */
-const requestKey = /idempot\w*[-_]?key$/i;
+/** Names that sound like one of a secret, and say which request it is or where it belongs. */
+const requestKey =
+  /(?:idempot\w*|dedup\w*|correlation|request|trace|routing|partition|shard|cache|surrogate|sort|tenant)[-_]?key$/i;
 
 /** Whether the name of a header or of a query parameter speaks of a secret. */
 export function isSecretParameter(name: string): boolean {

@@ -15,6 +15,7 @@ import { isRecord } from "../util/freeze.ts";
 import { fingerprintOf } from "../util/secret.ts";
 import { Refused, refusals } from "./answer.ts";
 import type { JwtVerification } from "./jwt-options.ts";
+import { boundedFetch } from "./key-set.ts";
 
 /** What a verified token says. */
 export interface VerifiedToken {
@@ -125,7 +126,7 @@ function keyOf({ jwks, fetch }: JwtVerification): JWTVerifyGetKey {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
     if (!url || !isSafe) throw new TypeError("verify.jwks: wanted an https URL, a key set or a key");
-    return createRemoteJWKSet(url, fetch ? { [customFetch]: fetch } : {});
+    return createRemoteJWKSet(url, { [customFetch]: boundedFetch(fetch) });
   }
   if (!isRecord(jwks)) throw new TypeError("verify.jwks: wanted an https URL, a key set or a key");
   const set = Array.isArray(jwks.keys) ? jwks : { keys: [jwks as JWK] };

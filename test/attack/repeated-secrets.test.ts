@@ -196,15 +196,25 @@ test("a token that was refreshed meanwhile is still known", async () => {
   expectNoSecret(handle, handle.toJSON(), rows, told);
 });
 
-test("a header that names the request is no secret, and may come back as an id", async () => {
-  world.serve("bearer", (request) =>
-    answerOf(request, taskOf({ contextId: String(request.headers["idempotency-key"]) })),
-  );
-  const { client } = await world.connect("bearer");
-  const headers = { "idempotency-key": "my-request-5502000" };
+test.each([
+  "idempotency-key",
+  "x-correlation-key",
+  "x-routing-key",
+  "x-partition-key",
+  "x-cache-key",
+  "x-tenant-key",
+])(
+  "the header %s names a request or its place and is no secret, and may come back as an id",
+  async (name) => {
+    world.serve("bearer", (request) =>
+      answerOf(request, taskOf({ contextId: String(request.headers[name]) })),
+    );
+    const { client } = await world.connect("bearer");
+    const headers = { [name]: "my-request-5502000" };
 
-  expect((await client.getTask({ id: "t1" }, { headers })).contextId).toBe("my-request-5502000");
-});
+    expect((await client.getTask({ id: "t1" }, { headers })).contextId).toBe("my-request-5502000");
+  },
+);
 
 test("the secret of a webhook that comes back in a task is struck, and in its own configuration is not", async () => {
   const token = "kx-webhook-5502001-and-more-of-it";

@@ -439,6 +439,20 @@ describe("skills of one id, or of none,", () => {
       rowsOf({ skills: many.slice(0, 4) }, { skills: many }).map(([pointer, kind]) => [pointer, kind]),
     ).toEqual([["/skills/4", "skill-added"]]);
   });
+
+  test("change how calls are secured where another one of an id comes that asks for something", () => {
+    const asking = skill("s", { securityRequirements: [{ schemes: { key: { list: [] } } }] });
+    const told = (before: readonly JsonObject[], after: readonly JsonObject[]) =>
+      rowsOf({ skills: before }, { skills: after }).map(([pointer, kind, impact]) => [pointer, kind, impact]);
+    const secured = ["/skills/1/securityRequirements", "security-changed", "security"];
+    expect(told([skill("s")], [skill("s"), asking])).toEqual([
+      ["/skills/1", "skill-added", "additive"],
+      secured,
+    ]);
+    expect(told([skill("s"), asking], [skill("s")])).toEqual([["/skills/1", "skill-removed", "breaking"]]);
+    // A call that needs another skill asks for nothing of it.
+    expect(told([skill("t")], [skill("t"), asking])).toEqual([["/skills/1", "skill-added", "additive"]]);
+  });
 });
 
 test("cards may be objects, texts or bytes; what is no card is refused", () => {

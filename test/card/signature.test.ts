@@ -24,6 +24,17 @@ async function told(value: JsonObject, options: object = {}) {
 const withEntry = (one: unknown) => ({ ...card, signatures: [one] });
 
 describe("a valid signature", () => {
+  test("counts under a key whose members are null where there is nothing to say", async () => {
+    const nulls = { use: null, key_ops: null, alg: null, exp: null, nbf: null, revoked: null, x5c: null };
+    for (const more of [nulls, { revoked: false }]) {
+      const jwk = { ...signer.jwk, ...more };
+      expect(await told(signed, { keys: [jwk] })).toEqual(["valid", "counts"]);
+      const jkuOrigins = ["https://keys.example"];
+      const fetch = async () => Response.json({ keys: [jwk] });
+      const named = signer.signed(card, { jku: "https://keys.example/jwks.json" });
+      expect(await told(named, { keys: [], jkuOrigins, fetch })).toEqual(["valid", "counts"]);
+    }
+  });
   test("names the key by its thumbprint, its id and the form", async () => {
     const verdict = await verify(signed);
     const signerFound = {
@@ -341,6 +352,16 @@ describe("what a caller may not trust", () => {
       "a set with a bad key",
       { keys: [{ keys: [signer.jwk, { kty: "EC" }] }] },
       /^options\.keys\[0\]\.keys\[1\]: found a key without all of/,
+    ],
+    [
+      "a key for something that can't be read",
+      { keys: [{ ...signer.jwk, key_ops: "sign" }] },
+      /^options\.keys\[0\]: found a key whose key_ops lack verify/,
+    ],
+    [
+      "a key for an algorithm that can't be read",
+      { keys: [{ ...signer.jwk, alg: ["RS256"] }] },
+      /^options\.keys\[0\]: found a key whose alg is no text/,
     ],
     [
       "a key for encryption",

@@ -57,6 +57,34 @@ describe("an API key", () => {
     expect(await given(credentials, [{ cookie: [] }])).toMatchObject({ headers: { cookie: "sid=c00kie" } });
   });
 
+  test("is sent beside no other secret in the same place: the next alternative is taken", async () => {
+    const login = basic({ username: "u", password: "pa55" });
+    const all = { login, token: bearer("t0ken"), oauth: bearer("t0ken") };
+    const both = { login: [], token: [] };
+    const credentials = createCredentials({ ...all, key: apiKey("k3y") });
+    expect(await given(credentials, [both, { key: [] }])).toMatchObject({ headers: {}, query: { k: "k3y" } });
+    expect((await caught(given(createCredentials(all), [both]), CredentialMissingError)).message).toContain(
+      'for the scheme "token" found another value for the header "authorization", wanted one of them',
+    );
+    // One token that serves two schemes is one value.
+    expect(await given(credentials, [{ token: [], oauth: [] }])).toMatchObject({
+      headers: { authorization: "Bearer t0ken" },
+    });
+    const two = { in: "query", name: "k" } as const;
+    const queries = createCredentials({ key: apiKey("k3y"), other: apiKey("0ther", two) });
+    await expect(given(queries, [{ key: [], other: [] }])).rejects.toThrow(
+      /another value for the parameter "k"/,
+    );
+  });
+
+  test("is not lost on its way into a header of any name", async () => {
+    const context = contextOf([{ key: [] }]);
+    const key = { apiKeySecurityScheme: { location: "header", name: "__proto__" } };
+    const requirements = { ...context.requirements, schemes: { key } };
+    const all = await createCredentials({ key: apiKey("k3y") })({ ...context, requirements });
+    expect(Object.entries(all?.headers ?? {})).toEqual([["__proto__", "k3y"]]);
+  });
+
   test("goes where the caller says, whatever the card says", async () => {
     const key = apiKey("k3y", { in: "header", name: "X-Key" });
 

@@ -11,7 +11,7 @@ import {
   type FetchLike,
 } from "a2a-lease";
 import { oauthClientCredentials } from "a2a-lease/oauth";
-import { createScriptedAgent, createTestCard, createTestClock, step } from "a2a-lease/testing";
+import { answer, createScriptedAgent, createTestCard, createTestClock, step } from "a2a-lease/testing";
 import { describe, expect, test, vi } from "vitest";
 import { createLoginServer } from "../oauth/login-server.ts";
 import { caught } from "./caught.ts";
@@ -54,6 +54,51 @@ describe("the requirement of a call", () => {
         requirement: { schemes: [{ name: "key", kind: "apiKey", scopes: [] }] },
       }),
     ]);
+  });
+
+  test("is the one of the card that is pinned now, for the extended card too", async () => {
+    const secured = (name: string): Partial<AgentCard> => ({
+      capabilities: { extendedAgentCard: true },
+      securitySchemes: { key: { apiKeySecurityScheme: { location: "header", name } } },
+      securityRequirements: [{ schemes: { key: { list: [] } } }],
+    });
+    const { agent, connect } = setUp(secured("x-old"));
+    const client = await connect({ credentials: createCredentials({ key: apiKey("k3y-of-ours") }) });
+    const asked = () =>
+      agent.calls("GetExtendedAgentCard").map(({ headers }) => [headers["x-old"], headers["x-new"]]);
+    agent.on("GetExtendedAgentCard", answer.result({ ...createTestCard(secured("x-old")) }));
+    await client.getExtendedAgentCard();
+    await client.sendMessage("x");
+    agent.rotateCard((card) => ({ ...card, ...secured("x-new") }));
+    agent.on("GetExtendedAgentCard", answer.result({ ...createTestCard(secured("x-new")) }));
+    const next = await client.renegotiate();
+    const before = asked().length;
+    await next.sendMessage("x");
+    expect(asked()[before - 1]).toEqual([undefined, "k3y-of-ours"]);
+    expect(asked().slice(before)).toEqual([[undefined, "k3y-of-ours"]]);
+  });
+
+  test("is not made wider by another skill of the same id that a posture would take", async () => {
+    const { agent, connect } = setUp(needs({ oauth: ["read"] }));
+    const login = createLoginServer();
+    const oauth = oauthClientCredentials({
+      ...{ tokenUrl: `${login.url}/token`, clientId: "us", clientSecret: "of-ours-alone" },
+      fetch: login.fetch,
+    });
+    const client = await connect({
+      credentials: createCredentials({ oauth }),
+      posture: { onDrift: "degrade", restartable: true },
+      requires: { skills: ["summarize"] },
+    });
+    await client.sendMessage("x");
+    const securityRequirements = [{ schemes: { oauth: { list: ["admin"] } } }];
+    agent.rotateCard((card) => ({
+      ...card,
+      skills: card.skills.flatMap((skill) => [skill, { ...skill, securityRequirements }]),
+    }));
+
+    expect(await caught(client.sendMessage("x"))).toMatchObject({ reason: "security-changed" });
+    expect(login.asked().map(({ form }) => form.scope)).toEqual(["read"]);
   });
 
   test("is read in the form of the prose as well", async () => {

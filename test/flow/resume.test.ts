@@ -130,6 +130,7 @@ describe("a record that is resumed", () => {
     ["a binding that nobody has", (copy) => (copy.pin.interface.protocolBinding = "GRPC")],
     ["a pin without a time", (copy) => (copy.pin.pinnedAt = "soon")],
     ["an extended card with another digest", (copy) => (copy.pin.extended = { ...copy.pin })],
+    ["a member __proto__", (copy) => (copy.task.metadata = JSON.parse('{"__proto__":{"a":1}}'))],
     ["the shape of an intent", (copy) => Object.assign(copy, { kind: "intent", messageId: "m" })],
     [
       "a depth without end",

@@ -175,4 +175,33 @@ describe("an extended card in the middle of a lease", () => {
     extend([]);
     await client.sendMessage("hello");
   });
+  test("is looked at as well where the posture takes another public card", async () => {
+    const { agent, connect, extend, sign } = await setUp();
+    extend([]);
+    const client = await connect({}, { posture: degrade });
+    await client.getExtendedAgentCard();
+    extend([], { securityRequirements: [{ schemes: { key: { list: ["read"] } } }] });
+    agent.rotateCard(sign({ description: "another" }, []));
+    const error = await caught(client.sendMessage("hello"), CardDriftError);
+    expect(error.reason).toBe("security-changed");
+    expect(agent.acceptedMessageIds).toEqual([]);
+  });
+  test("is followed by the public one where that declares none any more, and the posture takes what changes by it", async () => {
+    const alone = { capabilities: { streaming: true } };
+    const key = { apiKeySecurityScheme: { location: "header", name: "x-key" } };
+    for (const [changes, reason] of [
+      [{}, undefined],
+      [{ securitySchemes: { key } }, "security-changed"],
+    ] as const) {
+      const { agent, connect, extend, sign } = await setUp();
+      extend([], changes);
+      const client = await connect({}, { posture: degrade });
+      await client.getExtendedAgentCard();
+      agent.on("GetExtendedAgentCard", answer.error(-32007, "none"));
+      agent.rotateCard(sign(alone, []));
+      const sent = await client.sendMessage("hello").catch((error: CardDriftError) => error.reason);
+      expect(sent).toEqual(reason ?? expect.objectContaining({ task: expect.anything() }));
+      expect(client.pin.extended === undefined).toBe(reason === undefined);
+    }
+  });
 });

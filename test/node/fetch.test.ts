@@ -165,6 +165,16 @@ describe("a literal address", () => {
 });
 
 describe("the way there", () => {
+  test("is reached no more once it is closed, which may be said twice", async () => {
+    const server = await startServer();
+    const { fetch, get } = setUp({ lookup: async () => v4("127.0.0.1"), allowHosts: ["agent.example"] });
+    await fetch.close();
+    await fetch.close();
+
+    expect(await failureOf(get(`http://agent.example:${server.port}/`))).toBeInstanceOf(ConnectionError);
+    expect(server.connections).toBe(0);
+  });
+
   test("follows no redirect, whatever it is asked to do", async () => {
     const evil = await startServer();
     const server = await startServer(() => ({

@@ -9,7 +9,7 @@ import {
   openIdConnect,
 } from "a2a-lease/oauth";
 import { createTestClock } from "a2a-lease/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { caught } from "../flow/caught.ts";
 import { bearerOf, contextOf, createLoginServer, json } from "./login-server.ts";
 
@@ -181,6 +181,19 @@ describe("a cache of tokens", () => {
     const bob = oauthRefresh({ ...options, refreshToken: "of-bob" });
     await alice(contextOf());
     await bob(contextOf());
+
+    expect(server.asked().map(({ form }) => form.refresh_token)).toEqual(["of-alice", "of-bob"]);
+  });
+
+  test("keeps them apart where each user's provider is of another copy of this library", async () => {
+    const cache = createTokenCache();
+    const { server, options } = setUp({ cache });
+    for (const refreshToken of ["of-alice", "of-bob"]) {
+      // Whoever imports and requires it in one program has two.
+      vi.resetModules();
+      const copy = await import("../../src/oauth/providers.ts");
+      await copy.oauthRefresh({ ...options, refreshToken })(contextOf());
+    }
 
     expect(server.asked().map(({ form }) => form.refresh_token)).toEqual(["of-alice", "of-bob"]);
   });

@@ -152,6 +152,29 @@ describe("a signed notification", () => {
     expect(errors.length).toBe(1);
   });
 
+  test("has no key set of any length read for it", async () => {
+    let pieces = 0;
+    let isLetGo = false;
+    const endless = async () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull(controller) {
+            pieces += 1;
+            if (pieces > 100) controller.close();
+            else controller.enqueue(new TextEncoder().encode(" ".repeat(16 * 1024)));
+          },
+          cancel() {
+            isLetGo = true;
+          },
+        }),
+      );
+    const { sign, send, errors } = await setUp({ jwks: "https://agent.example/jwks.json", fetch: endless });
+    expect(await send(await sign())).toBe(503);
+    expect(errors).toMatchObject([{ code: "LIMIT_EXCEEDED", limit: "verify.jwks", max: 65_536 }]);
+    expect(pieces).toBeLessThan(10);
+    expect(isLetGo).toBe(true);
+  });
+
   test("is verified by keys that are fetched", async () => {
     const fetched: string[] = [];
     const fetch = async (url: string) => {

@@ -291,4 +291,13 @@ export const sharedIdRows: readonly Row[] = [
     result: "repin content-changed",
     changes: ["skill-removed breaking /skills/0"],
   },
+  {
+    says: "a skill of one id that asks for a key comes beside one that does not: calls of that id ask for it from then on",
+    was: [edit.skills(dear)],
+    now: [edit.skills(dear, { ...cheap, securityRequirements: [requirement({ key: [] })] })],
+    needs: { skills: ["draft"] },
+    under: "degrade",
+    result: "fail security-changed",
+    changes: ["skill-added additive /skills/1", "security-changed security /skills/1/securityRequirements"],
+  },
 ];
