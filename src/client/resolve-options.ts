@@ -1,6 +1,7 @@
 import { checkAddressPolicy } from "../card/address-policy.ts";
 import { type ResolvedSignatureOptions, resolveSignatureOptions } from "../card/signature-options.ts";
 import { checkExtensions, checkRequirements } from "../lease/requirements.ts";
+import { checkLedger } from "../ledger/given.ts";
 import { createMemoryLedger } from "../ledger/memory.ts";
 import type { AuthRequiredHook } from "../model/auth-required.ts";
 import type { Credentials } from "../model/credentials.ts";
@@ -68,6 +69,7 @@ export function resolveOptions(given: ClientOptions): ResolvedOptions {
       );
     }
   }
+  if (given.ledger !== undefined) checkLedger(given.ledger);
   const { credentials } = given;
   if (
     credentials !== undefined &&

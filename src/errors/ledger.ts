@@ -18,10 +18,20 @@ export class LedgerConflictError extends A2ALeaseError {
 /**
  * Why a ledger could not do what was asked: `store` (unreachable, slow, full, read-only), `closed`, `schema` (written
  * by another version of this library), `corrupt` (no record at all), `too-large` (more than the ledger keeps in one
- * record), `path` (a file of SQLite can't be where the path leads, or what is there is none), `peer-missing` (an optional
- * package is not installed, or has no binary here).
+ * record), `path` (a file of SQLite can't be where the path leads, or what is there is none), `refused` (the server is
+ * there and says no: no such database, no such role, a wrong password, or no rights), `no-tables` (nobody made the tables
+ * yet), `peer-missing` (an optional package is not installed, or has no binary here).
  */
-export type LedgerFailure = "store" | "closed" | "schema" | "corrupt" | "too-large" | "path" | "peer-missing";
+export type LedgerFailure =
+  | "store"
+  | "closed"
+  | "schema"
+  | "corrupt"
+  | "too-large"
+  | "path"
+  | "refused"
+  | "no-tables"
+  | "peer-missing";
 
 /** What is known of a failure of the ledger. */
 export interface LedgerFailureDetails {
@@ -41,6 +51,8 @@ const advice: Readonly<Record<LedgerFailure, Advice>> = Object.freeze({
   schema: { retry: "never", nextStep: "ask-user" },
   corrupt: { retry: "never", nextStep: "ask-user" },
   path: { retry: "never", nextStep: "ask-user" },
+  refused: { retry: "never", nextStep: "ask-user" },
+  "no-tables": { retry: "never", nextStep: "ask-user" },
   "too-large": { retry: "never", nextStep: "replan" },
   "peer-missing": { retry: "never", nextStep: "ask-user" },
 });

@@ -6,11 +6,15 @@ import { isRecord } from "../util/freeze.ts";
 import { checkRecord } from "./codec.ts";
 import { isLedgerError } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
+import { checkQuery } from "./query.ts";
 
 /** How long a ledger may take to answer, in milliseconds. */
 const answerMs = 10_000;
 
-/** A ledger that answers in time and in shape, or fails with a ledger error. A closed client waits for none. */
+/**
+ * A ledger that answers in time and in shape, or fails with a ledger error; a query that is none is a `TypeError`. A
+ * closed client waits for none.
+ */
 export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): Ledger {
   async function within<T>(action: string, work: () => Promise<T>): Promise<T> {
     const scope = createScope(clock, [closed]);
@@ -36,12 +40,20 @@ export function boundLedger(ledger: Ledger, clock: Clock, closed: AbortSignal): 
     write: (key, record, expectedRevision) =>
       within("write a record", async () => checked(await ledger.write(key, record, expectedRevision))),
     remove: (key) => within("remove a record", () => ledger.remove(key)),
-    list: (query) =>
-      within("list records", async () => {
-        const page = await ledger.list(query);
-        for (const entry of page.entries) checked(entry);
-        return page;
-      }),
+    async list(query) {
+      checkQuery(query);
+      try {
+        return await within("list records", async () => {
+          const page = await ledger.list(query);
+          for (const entry of page.entries) checked(entry);
+          return page;
+        });
+      } catch (error) {
+        // Only the ledger knows the form of its tokens. Any other TypeError is a fault of its own.
+        const { cause } = (error ?? {}) as { readonly cause?: unknown };
+        throw cause instanceof TypeError && cause.message.startsWith("pageToken:") ? cause : error;
+      }
+    },
     prune: () => within("drop old records", () => ledger.prune()),
     ...(ledger.watch ? { watch: ledger.watch.bind(ledger) } : {}),
   };

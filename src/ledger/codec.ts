@@ -10,14 +10,15 @@ export const recordSchema = 1;
 /** Most bytes of one record, as UTF-8 of its JSON: 128 MiB, twice what an answer of an agent may have. */
 const maxRecordBytes = 128 * 1024 * 1024;
 
-const kinds: readonly string[] = [
+/** Every kind of record. */
+export const recordKinds: readonly string[] = Object.freeze([
   "task",
   "intent",
   "trust",
   "lease",
   "push",
   "inbox",
-] satisfies LedgerRecord["kind"][];
+] satisfies LedgerRecord["kind"][]);
 
 /**
  * A record as the JSON text that a store keeps. JSON writes NUL and lone surrogates as escapes, so that any store of
@@ -60,7 +61,7 @@ export function checkRecord(value: unknown): LedgerRecord {
   if (!isRecord(value)) throw corrupt("found no object, wanted a record");
   const { kind, schema } = value;
   if (typeof schema === "number" && schema !== recordSchema) throw wrongSchema(schema);
-  if (schema !== recordSchema || !kinds.includes(String(kind)) || !hasMembers(value)) {
+  if (schema !== recordSchema || !recordKinds.includes(String(kind)) || !hasMembers(value)) {
     throw corrupt("found a record of another shape, wanted one of schema 1");
   }
   return value as unknown as LedgerRecord;

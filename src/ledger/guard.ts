@@ -1,5 +1,6 @@
 import { LedgerConflictError, LedgerUnavailableError } from "../errors/ledger.ts";
 import type { LedgerPage } from "../model/ledger.ts";
+import { type Diagnose, ledgerFailure } from "./failures.ts";
 import type { Ledger } from "./ledger.ts";
 import { type ResolvedQuery, resolveQuery } from "./query.ts";
 
@@ -25,8 +26,8 @@ export interface Guard {
   close(release: () => Promise<void>): Promise<void>;
 }
 
-/** Makes a guard. */
-export function createGuard(): Guard {
+/** Makes a guard. What the store throws is told by `diagnose` from what passes. */
+export function createGuard(diagnose?: Diagnose): Guard {
   let closing: Promise<void> | undefined;
   return {
     async run(action, call) {
@@ -34,7 +35,7 @@ export function createGuard(): Guard {
       try {
         return await call();
       } catch (error) {
-        throw isLedgerError(error) ? error : new LedgerUnavailableError(action, error);
+        throw isLedgerError(error) ? error : ledgerFailure(action, error, diagnose);
       }
     },
     close(release) {

@@ -1,4 +1,6 @@
 import { checkOptions } from "../util/options.ts";
+import { codeOf } from "./failures.ts";
+import { checkFunctions, checkUrl } from "./given.ts";
 import { loadPeer } from "./peer.ts";
 import { createSqlLedger, type SqlLedger, type SqlOptions, sqlKinds } from "./sql.ts";
 
@@ -24,8 +26,10 @@ export interface PostgresLedgerOptions extends SqlOptions {
  * Makes a ledger in a PostgreSQL database, for any number of processes on any number of machines. The pool that it
  * makes for a `url` waits 5 s for a connection and 10 s for a statement.
  *
- * @throws LedgerUnavailableError when the database can't be reached, or Kysely or pg is not installed.
- * @throws TypeError naming the option for a wrong option.
+ * @throws LedgerUnavailableError when the database can't be reached; with the reason `refused` where waiting doesn't help:
+ * there is no such database or role, the password is wrong, or the role lacks rights; with the reason `peer-missing` where
+ * Kysely or pg is not installed.
+ * @throws TypeError naming the option for a wrong option, a `url` that is none of PostgreSQL too.
  */
 export async function createPostgresLedger(options: PostgresLedgerOptions): Promise<SqlLedger> {
   checkOptions(options, { ...sqlKinds, url: "text", pool: "object" });
@@ -33,6 +37,8 @@ export async function createPostgresLedger(options: PostgresLedgerOptions): Prom
   if ((url === undefined) === (given === undefined)) {
     throw new TypeError("url, pool: wanted exactly one of the two");
   }
+  if (given !== undefined) checkFunctions("pool", given, ["connect", "end", "on"], "a pool of pg");
+  if (url !== undefined) checkUrl(url, ["postgres://", "postgresql://"], () => true);
   const { PostgresDialect } = await loadPeer("kysely", "~0.28", () => import("kysely"));
   const pool = given ?? (await openPool(url ?? ""));
   // A connection that breaks is replaced, and whoever used it is told; without listeners it would end the process.
@@ -47,6 +53,17 @@ export async function createPostgresLedger(options: PostgresLedgerOptions): Prom
 
 async function openPool(url: string): Promise<PostgresPool> {
   const { default: pg } = await loadPeer("pg", "^8", () => import("pg"));
+  try {
+    // Reads the URL and the certificates that it names, and connects to nothing.
+    new pg.Client({ connectionString: url });
+  } catch (error) {
+    // What it says itself may repeat the password.
+    const found =
+      codeOf(error) === "ENOENT"
+        ? "one that names a file that is not there (ENOENT)"
+        : "one that can't be read";
+    throw new TypeError(`url: found ${found}, wanted postgres://user:password@host/database`);
+  }
   return new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: 5_000,

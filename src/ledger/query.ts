@@ -1,8 +1,8 @@
 import type { LedgerQuery } from "../model/ledger.ts";
 import { parseTime } from "../util/clock.ts";
 import { sha256HexOfText } from "../util/hash.ts";
-import { checkOptions, type OptionKinds } from "../util/options.ts";
-import { encodeKey } from "./codec.ts";
+import { checkKind, checkOptions, type OptionKinds } from "../util/options.ts";
+import { encodeKey, recordKinds } from "./codec.ts";
 import type { LedgerFacets } from "./facets.ts";
 
 /** A query whose members were checked. */
@@ -39,29 +39,46 @@ const kinds: OptionKinds<LedgerQuery> = Object.freeze({
 } as const);
 
 /**
- * Checks a query and fills in what was left out.
+ * Checks a query, but for the form of its token, which is the ledger's own.
  *
  * @throws TypeError that names the member.
  */
-export function resolveQuery(query: LedgerQuery): ResolvedQuery {
+export function checkQuery(query: LedgerQuery): void {
   checkOptions(query, kinds, "query");
   const { kind, cardUrl, principal, contextId, states, pageSize = 100, pageToken } = query;
   for (const [name, value] of Object.entries({ kind, cardUrl, principal, contextId, pageToken })) {
     if (typeof value === "string" || (value === undefined && name !== "kind")) continue;
     throw new TypeError(`${name}: found ${typeof value}, wanted a text`);
   }
+  checkKind("kind", kind, recordKinds);
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxPageSize) {
     throw new TypeError(`pageSize: found ${pageSize}, wanted a whole number from 1 to ${maxPageSize}`);
   }
-  if (states !== undefined && (!Array.isArray(states) || states.length > maxStates)) {
+  const isText = (state: unknown) => typeof state === "string";
+  if (
+    states !== undefined &&
+    (!Array.isArray(states) || states.length > maxStates || !states.every(isText))
+  ) {
     throw new TypeError(`states: wanted a list of at most ${maxStates} texts`);
   }
+  timeOf("updatedAfter", query.updatedAfter);
+  timeOf("updatedBefore", query.updatedBefore);
+}
+
+/**
+ * Checks a query and fills in what was left out.
+ *
+ * @throws TypeError that names the member.
+ */
+export function resolveQuery(query: LedgerQuery): ResolvedQuery {
+  checkQuery(query);
+  const { kind, cardUrl, principal, contextId, states, pageSize = 100, pageToken } = query;
   if (pageToken !== undefined && !/^[\da-f]{64}$/.test(pageToken)) {
-    throw new TypeError("pageToken: wanted the nextPageToken of the page before");
+    throw new TypeError("pageToken: found another text, wanted the nextPageToken of the page before");
   }
   return {
     ...{ kind, cardUrl, principal, contextId, pageSize, pageToken },
-    states: states === undefined ? undefined : states.map(String),
+    states: states === undefined ? undefined : [...states],
     fromMs: timeOf("updatedAfter", query.updatedAfter) ?? Number.MIN_SAFE_INTEGER,
     beforeMs: timeOf("updatedBefore", query.updatedBefore) ?? Number.MAX_SAFE_INTEGER,
   };

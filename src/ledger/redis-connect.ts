@@ -1,7 +1,8 @@
 import { reasonText } from "../errors/base.ts";
-import { LedgerUnavailableError } from "../errors/ledger.ts";
 import { sha1HexOfText } from "../util/sha1.ts";
+import { ledgerFailure } from "./failures.ts";
 import { loadPeer } from "./peer.ts";
+import { diagnoseRedis } from "./redis-failures.ts";
 
 /** Keys and arguments of a script. */
 export interface RedisScriptOptions {
@@ -73,6 +74,6 @@ export async function connectRedis(url: string): Promise<{ client: RedisClient; 
       },
     };
   } catch (error) {
-    throw new LedgerUnavailableError("connect to Redis", error);
+    throw ledgerFailure("connect to Redis", error, diagnoseRedis);
   }
 }

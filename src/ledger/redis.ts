@@ -11,9 +11,11 @@ import {
   wrongSchema,
 } from "./codec.ts";
 import { ledgerFacets } from "./facets.ts";
-import { type ClosableLedger, guardLedger, type LedgerStore } from "./guard.ts";
+import { checkFunctions, checkUrl } from "./given.ts";
+import { type ClosableLedger, createGuard, guardLedger, type LedgerStore } from "./guard.ts";
 import { hashedText, type ResolvedQuery, recordId } from "./query.ts";
 import { connectRedis, createRunner, type RedisClient, type ScriptRunner } from "./redis-connect.ts";
+import { diagnoseRedis } from "./redis-failures.ts";
 import { listScript, pruneScript, readScript, removeScript, writeScript } from "./redis-scripts.ts";
 import {
   createSweeper,
@@ -47,8 +49,11 @@ export type RedisLedger = ClosableLedger;
  * server is set up to be: an intent is safe across a crash of Redis only with `appendfsync always`, and a server that
  * may evict keys is none to keep records in.
  *
- * @throws LedgerUnavailableError when the server can't be reached, or node-redis is not installed.
- * @throws TypeError naming the option for a wrong option.
+ * @throws LedgerUnavailableError when the server can't be reached; with the reason `refused` where waiting doesn't help:
+ * the user or the password is wrong, or there is no such database; with the reason `peer-missing` where node-redis is not
+ * installed.
+ * @throws TypeError naming the option for a wrong option, a `url` that is none of Redis and a `client` that is not
+ * connected too.
  */
 export async function createRedisLedger(options: RedisLedgerOptions): Promise<RedisLedger> {
   checkOptions(options, { ...sharedLedgerKinds, url: "text", client: "object", name: "text" });
@@ -59,11 +64,25 @@ export async function createRedisLedger(options: RedisLedgerOptions): Promise<Re
   if (!/^[\w.:-]{1,100}$/.test(name)) {
     throw new TypeError("name: wanted at most 100 letters, digits and the characters _ . : -");
   }
+  if (given !== undefined) checkClient(given);
+  if (url !== undefined) checkUrl(url, ["redis://", "rediss://"], isReadable);
   const resolved = resolveLedgerOptions(options);
   const { client, close } = given ? { client: given, close: async () => {} } : await connectRedis(url ?? "");
   // The braces keep all keys of the ledger on one node of a cluster.
   const store = createRedisStore(createRunner(client), `{${name}}:`, { ...resolved, close });
-  return { ...guardLedger(store), shared: true };
+  return { ...guardLedger(store, createGuard(diagnoseRedis)), shared: true };
+}
+
+/** Throws a TypeError for a client that is none, or that nobody connected; one that is between two connections is right. */
+function checkClient(client: RedisClient): void {
+  checkFunctions("client", client, ["evalSha", "eval"], "a connected client of redis");
+  if ((client as { readonly isOpen?: unknown }).isOpen === false) {
+    throw new TypeError("client: found one that is not connected, wanted await client.connect() first");
+  }
+}
+
+function isReadable(url: string): boolean {
+  return URL.canParse(url) && /^\/?\d*$/.test(new URL(url).pathname);
 }
 
 interface StoreOptions extends ResolvedLedgerOptions {

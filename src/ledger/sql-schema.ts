@@ -41,12 +41,14 @@ const migrations: readonly (readonly string[])[] = [
 ];
 
 /**
- * Brings the tables up to date. Idempotent, and safe when several processes start at once.
+ * Brings the tables up to date. Idempotent, and safe when several processes start at once. Tables that are up to date are
+ * only read: who uses them need not be one who may make them.
  *
  * @throws LedgerUnavailableError with the reason `schema` when a newer version of this library made them.
  */
 export async function migrateTables(tools: SqlTools): Promise<void> {
   const { sql, database, engine } = tools;
+  if ((await findVersion(tools)) === migrations.length) return;
   if (engine === "sqlite") return migrateWithin(tools, database);
   await database.transaction().execute(async (transaction) => {
     // PostgreSQL's "if not exists" fails when two do it at once.
@@ -55,17 +57,32 @@ export async function migrateTables(tools: SqlTools): Promise<void> {
   });
 }
 
+/** The version of the tables, `undefined` where there are none. Looks before it asks, since asking would fail. */
+async function findVersion({ sql, database, engine }: SqlTools): Promise<number | undefined> {
+  const look =
+    engine === "sqlite"
+      ? sql`select 1 from sqlite_master where type = 'table' and name = 'a2a_lease_schema'`
+      : sql`select 1 where to_regclass('a2a_lease_schema') is not null`;
+  const { rows } = await look.execute(database);
+  return rows.length === 0 ? undefined : readVersion(sql, database);
+}
+
+async function readVersion(sql: SqlTools["sql"], database: Database): Promise<number> {
+  const { rows } = await sql<{
+    version: number;
+  }>`select version from a2a_lease_schema where id = 1`.execute(database);
+  const version = Number(rows[0]?.version ?? 0);
+  if (version > migrations.length) throw wrongSchema(version);
+  return version;
+}
+
 async function migrateWithin({ sql }: SqlTools, database: Database): Promise<void> {
   const run = (statement: RawBuilder<unknown>) => statement.execute(database);
   await run(
     sql`create table if not exists a2a_lease_schema (id integer primary key, version integer not null)`,
   );
   await run(sql`insert into a2a_lease_schema (id, version) values (1, 0) on conflict (id) do nothing`);
-  const found = await sql<{
-    version: number;
-  }>`select version from a2a_lease_schema where id = 1`.execute(database);
-  const version = Number(found.rows[0]?.version ?? 0);
-  if (version > migrations.length) throw wrongSchema(version);
+  const version = await readVersion(sql, database);
   for (const statement of migrations.slice(version).flat()) await run(sql.raw(statement));
   await run(
     sql`update a2a_lease_schema set version = ${sql.lit(migrations.length)}

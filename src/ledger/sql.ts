@@ -1,16 +1,18 @@
 import { checkOptions, type OptionKinds } from "../util/options.ts";
+import { checkFunctions } from "./given.ts";
 import { createGuard, guardLedger } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { loadPeer } from "./peer.ts";
 import { resolveLedgerOptions, type SharedLedgerOptions, sharedLedgerKinds } from "./retention.ts";
+import { diagnosePostgres, diagnoseSqlite } from "./sql-failures.ts";
 import { migrateTables, type SqlEngine, type SqlTools } from "./sql-schema.ts";
 import { createSqlStore } from "./sql-store.ts";
 
 /** What the options of all SQL ledgers have in common. */
 export interface SqlOptions extends SharedLedgerOptions {
   /**
-   * Whether the tables are brought up to date when the ledger is made. Where the role may not do that, call `migrate()`
-   * once with one that may.
+   * Whether the tables are brought up to date when the ledger is made. Tables that are up to date are only read for that.
+   * Where there are none yet and the role may not make them, call `migrate()` once with one that may.
    *
    * @default true
    */
@@ -51,7 +53,8 @@ export interface SqlLedger extends Ledger {
 /**
  * Makes a ledger from one of Kysely's dialects; `createSqliteLedger` and `createPostgresLedger` are the short way.
  *
- * @throws LedgerUnavailableError when the database can't be reached, or Kysely is not installed.
+ * @throws LedgerUnavailableError when the database can't be reached, with the reason `refused` where it never will be, or
+ * Kysely is not installed.
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createSqlLedger(options: SqlLedgerOptions): Promise<SqlLedger> {
@@ -61,11 +64,13 @@ export async function createSqlLedger(options: SqlLedgerOptions): Promise<SqlLed
   if (engine !== "sqlite" && engine !== "postgres") {
     throw new TypeError(`engine: found ${engine}, wanted sqlite or postgres`);
   }
+  const makers = ["createAdapter", "createDriver", "createQueryCompiler", "createIntrospector"];
+  checkFunctions("dialect", dialect, makers, "a dialect of Kysely");
   const resolved = resolveLedgerOptions(options);
   const { Kysely, sql } = await loadPeer("kysely", "~0.28", () => import("kysely"));
   const database = new Kysely<unknown>({ dialect: dialect as never });
   const tools: SqlTools = { sql, database, engine };
-  const guard = createGuard();
+  const guard = createGuard(engine === "sqlite" ? diagnoseSqlite : diagnosePostgres);
   const ledger: SqlLedger = {
     ...guardLedger(createSqlStore(tools, resolved), guard),
     shared: true,

@@ -1,7 +1,10 @@
-import { LedgerUnavailableError } from "../errors/ledger.ts";
+import type { LedgerUnavailableError } from "../errors/ledger.ts";
 import { checkOptions } from "../util/options.ts";
+import { ledgerFailure } from "./failures.ts";
+import { checkFunctions } from "./given.ts";
 import { loadPeer } from "./peer.ts";
 import { createSqlLedger, type SqlLedger, type SqlOptions, sqlKinds } from "./sql.ts";
+import { diagnoseSqlite } from "./sql-failures.ts";
 
 /** An open database of `better-sqlite3`, or of a package that speaks like it. */
 export interface SqliteDatabase {
@@ -30,8 +33,8 @@ export interface SqliteLedgerOptions extends SqlOptions {
  * written is on the disk when `write` resolves.
  *
  * @throws LedgerUnavailableError when the file can't be opened; with the reason `path` where it never will be: the folder
- * is not there, the path is that of a folder or of another kind of file, or nobody may write; with the reason
- * `peer-missing` where Kysely or better-sqlite3 is not installed.
+ * is not there, the path is that of a folder or of another kind of file, or nobody may write; with the reason `closed`
+ * for a `database` that is not open; with the reason `peer-missing` where Kysely or better-sqlite3 is not installed.
  * @throws TypeError naming the option for a wrong option.
  */
 export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<SqlLedger> {
@@ -39,6 +42,9 @@ export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<
   const { path, database: given, busyTimeoutMs = 5_000, ...more } = options ?? {};
   if ((path === undefined) === (given === undefined)) {
     throw new TypeError("path, database: wanted exactly one of the two");
+  }
+  if (given !== undefined) {
+    checkFunctions("database", given, ["prepare", "close"], "an open database of better-sqlite3");
   }
   if (path !== undefined && (typeof path !== "string" || path === "")) {
     // An empty path is a database that is gone with its connection.
@@ -66,7 +72,7 @@ export async function createSqliteLedger(options: SqliteLedgerOptions): Promise<
     }
   } catch (error) {
     if (given === undefined) database.close();
-    throw openFailure(error);
+    throw openFailure(given === undefined ? "file" : "database", error);
   }
   return createSqlLedger({
     ...more,
@@ -85,23 +91,15 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   try {
     return new Database(path);
   } catch (error) {
-    throw openFailure(error);
+    throw openFailure("file", error);
   }
 }
 
-/** What SQLite says where waiting changes nothing, and what is to be changed. */
-const hints: readonly (readonly [RegExp, string])[] = [
-  [/^SQLITE_CANTOPEN/, "wanted a path to a file, in a folder that exists and may be written to"],
-  [/^SQLITE_NOTADB/, "wanted a file of SQLite, or none at all"],
-  [/^SQLITE_(?:READONLY|PERM|AUTH)/, "wanted a file and a folder that may be written to"],
-];
-
-function openFailure(error: unknown): LedgerUnavailableError {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  // Without a code: better-sqlite3 looks for the folder itself.
-  const told = error instanceof TypeError ? "SQLITE_CANTOPEN" : String(code ?? "");
-  const hint = hints.find(([pattern]) => pattern.test(told))?.[1];
-  if (hint === undefined) return new LedgerUnavailableError("open its file", error);
-  const found = new TypeError(`${String(message)}; ${hint}`, { cause: error });
-  return new LedgerUnavailableError("open its file", found, { reason: "path" });
+/** The error for a file that can't be opened, or for what was handed in open. */
+function openFailure(what: string, error: unknown): LedgerUnavailableError {
+  return ledgerFailure(`open its ${what}`, error, (thrown) => {
+    // Without a code: better-sqlite3 looks for the folder itself.
+    const isFolderMissing = what === "file" && thrown instanceof TypeError;
+    return diagnoseSqlite(isFolderMissing ? { code: "SQLITE_CANTOPEN" } : thrown);
+  });
 }

@@ -1,3 +1,4 @@
+import { checkLedger } from "../ledger/given.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PushUpdate } from "../model/push-update.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
@@ -97,9 +98,7 @@ const verificationKinds: OptionKinds<JwtVerification> = Object.freeze({
 export function resolveWebhookOptions(given: WebhookOptions): ResolvedWebhookOptions {
   checkOptions(given, kinds);
   const { ledger, verify = "secret" } = given ?? {};
-  if (typeof ledger?.read !== "function" || typeof ledger.write !== "function") {
-    throw new TypeError("ledger: wanted the ledger of the clients");
-  }
+  checkLedger(ledger);
   if (verify !== "secret" && (typeof verify !== "object" || verify === null)) {
     throw new TypeError(
       'verify: wanted "secret", or how a JWT is verified; a webhook that verifies nothing is refused',

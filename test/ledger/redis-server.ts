@@ -9,6 +9,7 @@ import { freshFolder } from "./stores.ts";
 
 /** A Redis server of one test alone, which may be broken. */
 export interface RedisServer {
+  readonly url: string;
   open(): Promise<Ledger>;
   tell(...command: string[]): Promise<void>;
   ask(...command: string[]): Promise<string | undefined>;
@@ -67,6 +68,7 @@ export async function startRedis(): Promise<RedisServer> {
 
   await start();
   return {
+    url,
     open: () => createRedisLedger({ url }),
     async tell(...command) {
       await run(...command);

@@ -71,6 +71,10 @@ export async function onPostgres(...statements: readonly string[]): Promise<void
   }
 }
 
+/** The server's URL with another user; one that is in it already would win over options of a pool. */
+export const postgresUrlOf = (user: string) =>
+  postgresUrl.replace(/([?&]user=)\w+/, `$1${user}`).replace(/\/\/\w+@/, `//${user}@`);
+
 /** A pool of connections that see one schema of the server. */
 export const poolOn = (schema: string) =>
   new pg.Pool({ connectionString: postgresUrl, options: `-c search_path=${schema}`, max: 5 });

@@ -15,6 +15,7 @@ import {
   freshName,
   onPostgres,
   postgresUrl,
+  postgresUrlOf,
   redisUrl,
   type StoreKind,
 } from "./stores.ts";
@@ -128,9 +129,8 @@ async function wreckPostgres(): Promise<Wreck> {
   const admin = new pg.Client({ connectionString: postgresUrl });
   await admin.connect();
   const open = () => {
-    // The user in the URL would win.
-    const url = postgresUrl.replace(/([?&]user=)\w+/, `$1${name}`).replace(/\/\/\w+@/, `//${name}@`);
-    const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${name}`, max: 2 });
+    const connectionString = postgresUrlOf(name);
+    const pool = new pg.Pool({ connectionString, options: `-c search_path=${name}`, max: 2 });
     return createPostgresLedger({ pool });
   };
   const ledger = await open();
