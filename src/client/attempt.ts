@@ -138,7 +138,8 @@ async function attemptAt<O extends OperationName, T>(
     session.observer.emit("credentials-chosen", { operation, origin, requirement });
   }
   const { sent } = credentials;
-  sent.addOwn({ ...options.headers, ...own });
+  const ownSecrets = secretHeaders({ ...options.headers, ...own });
+  sent.add(ownSecrets);
   sent.add(pushSecretsOf(request));
   sent.addUrl(target.url);
   const wire: BindingCall = {
@@ -157,7 +158,7 @@ async function attemptAt<O extends OperationName, T>(
   try {
     const answer = await exchange(wire);
     // Those of this call are looked for in any case, however many went out meanwhile.
-    const mine = credentialValues({ ...secretHeaders({ ...options.headers, ...own }), ...secret }, query);
+    const mine = credentialValues({ ...ownSecrets, ...secret }, query);
     const all = withAll(sent.values, mine);
     return strikeAnswer(answer, { operation, request, call: wire, sent: all, own: mine });
   } catch (failure) {

@@ -1,4 +1,4 @@
-import { credentialValues, namedParameters, secretHeaders } from "../util/strike.ts";
+import { credentialValues, namedParameters } from "../util/strike.ts";
 
 /** The secrets that one client has sent, as the texts that an agent could repeat. */
 export interface SentSecrets {
@@ -8,8 +8,6 @@ export interface SentSecrets {
   readonly unnamed: readonly string[];
   /** Notes what authenticates a request. */
   add(headers: Readonly<Record<string, string>>, query?: Readonly<Record<string, string>>): void;
-  /** Notes those among the caller's own headers whose names speak of a secret. */
-  addOwn(headers: Readonly<Record<string, string>>): void;
   /** Notes those parameters of a URL whose names speak of a secret. Others are as likely the id of an agent. */
   addUrl(url: string): void;
 }
@@ -52,7 +50,6 @@ export function createSentSecrets(cardUrl = ""): SentSecrets {
       return unnamed;
     },
     add,
-    addOwn: (headers) => add(secretHeaders(headers)),
     addUrl,
   };
 }

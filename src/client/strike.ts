@@ -36,7 +36,7 @@ export function strikeAnswer<T>(answer: T, striking: Striking): T {
   if ("events" in answer) return strikeStream(answer as unknown as BindingStream, striking) as T;
   if (!("value" in answer) || !Array.isArray(answer.deviations)) return answer;
   const { value, isStruck } = strikeValue(answer.value, striking);
-  const deviations = strikeAll(answer.deviations as readonly Deviation[], striking);
+  const deviations = strikeAll(answer.deviations as readonly Deviation[], () => secretsTold(striking));
   if (!isStruck && deviations === answer.deviations) return answer;
   const told = isStruck ? Object.freeze([...deviations, repeated]) : deviations;
   return Object.freeze({ ...answer, value, deviations: told });
@@ -51,6 +51,12 @@ const repeated: Deviation = Object.freeze({
 /** The stream itself is asked for everything, at the moment at which it is wanted. */
 function strikeStream(stream: BindingStream, striking: Striking): BindingStream {
   let isStruck = false;
+  // Asked for with each event; a list that stays the same is looked for by the same patterns.
+  let known: readonly string[] | undefined;
+  const secrets = () => {
+    known ??= secretsTold(striking);
+    return known;
+  };
   const events: BindingStream["events"] = {
     [Symbol.asyncIterator]() {
       const iterator = stream.events[Symbol.asyncIterator]();
@@ -73,11 +79,11 @@ function strikeStream(stream: BindingStream, striking: Striking): BindingStream 
     events,
     ...(stream.isWhole === undefined ? {} : { isWhole: stream.isWhole }),
     get deviations() {
-      const own = strikeAll(stream.deviations, striking);
+      const own = strikeAll(stream.deviations, secrets);
       return isStruck ? Object.freeze([...own, repeated]) : own;
     },
     get skipped() {
-      return strikeAll(stream.skipped, striking);
+      return strikeAll(stream.skipped, secrets);
     },
     get retryMs() {
       return stream.retryMs;
@@ -86,10 +92,14 @@ function strikeStream(stream: BindingStream, striking: Striking): BindingStream 
   };
 }
 
-/** What is told of an answer holds nothing at all of what went out with its request. */
-function strikeAll<T extends object>(told: T, { call, request, sent }: Striking): T {
+/** All that what is told of an answer may not hold: whatever went out with its request. */
+function secretsTold({ call, request, sent }: Striking): readonly string[] {
+  return [...new Set([...secretsOf(call, request), ...sent])];
+}
+
+function strikeAll<T extends object>(told: T, secretsOfCall: () => readonly string[]): T {
   if (Array.isArray(told) && told.length === 0) return told;
-  const secrets = [...new Set([...secretsOf(call, request), ...sent])];
+  const secrets = secretsOfCall();
   return holdsSecret(told, secrets) ? deepFreeze(strikeJson(told, secrets)) : told;
 }
 
